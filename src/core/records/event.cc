@@ -1,0 +1,96 @@
+#include "core/records/event.h"
+
+namespace ff::core {
+namespace {
+
+EventRecord about(const ExecutionRecord& record, EventKind kind, TimeMs now) {
+  EventRecord event;
+  event.kind = kind;
+  event.partition = record.id.partition;
+  event.execution_id = record.id;
+  event.queue = record.queue;
+  event.tags = record.tags;
+  event.occurred_at_ms = now;
+  return event;
+}
+
+}  // namespace
+
+EventRecord completion_event(const ExecutionRecord& ended, TimeMs now) {
+  EventRecord event = about(ended, EventKind::completion, now);
+  event.outcome = ended.state.terminal_outcome;
+  event.cancelled_by = ended.ending.cancelled_by;
+  if (ended.attempt) event.attempt_index = ended.attempt->attempt_index;
+  return event;
+}
+
+EventRecord lease_event(const ExecutionRecord& record, LeaseEventType type, std::string_view reason, TimeMs now) {
+  EventRecord event = about(record, EventKind::lease, now);
+  event.lease_event = type;
+  event.lease_id = record.lease->current_lease_id;
+  event.lease_epoch = record.counters.current_lease_epoch;
+  event.attempt_index = record.attempt->attempt_index;
+  event.attempt_id = record.attempt->attempt_id;
+  event.worker_id = record.lease->current_worker_id;
+  event.worker_instance_id = record.lease->current_worker_instance_id;
+  event.reason = reason;
+  return event;
+}
+
+EventRecord operator_event(const ExecutionRecord& record, std::string_view event_type, std::string_view actor,
+                           std::string details, TimeMs now) {
+  EventRecord event = about(record, EventKind::operator_, now);
+  event.event_type = event_type;
+  event.actor = actor;
+  event.details = std::move(details);
+  return event;
+}
+
+EventRecord operator_event(std::string_view namespace_, std::string_view event_type, std::string_view actor,
+                           std::string details, TimeMs now) {
+  EventRecord event;
+  event.kind = EventKind::operator_;
+  event.namespace_ = namespace_;
+  event.occurred_at_ms = now;
+  event.event_type = event_type;
+  event.actor = actor;
+  event.details = std::move(details);
+  return event;
+}
+
+Event to_event(const EventRecord& record, std::int64_t event_id) {
+  auto text = [](const std::string& value) { return value.empty() ? std::nullopt : std::optional(value); };
+  Event event;
+  event.partition = record.partition;
+  event.event_id = event_id;
+  event.kind = record.kind;
+  event.execution_id = record.execution_id;
+  event.namespace_ = record.queue ? record.queue->namespace_ : record.namespace_;
+  if (record.tags) event.tags = *record.tags;
+  event.occurred_at_ms = record.occurred_at_ms;
+  event.attempt_index = record.attempt_index;
+  switch (record.kind) {
+    case EventKind::completion:
+      event.outcome = record.outcome;
+      event.cancelled_by = record.cancelled_by;
+      break;
+    case EventKind::lease:
+      event.event_type = name_of(record.lease_event);
+      event.lease_id = record.lease_id;
+      event.lease_epoch = record.lease_epoch;
+      event.attempt_id = record.attempt_id;
+      event.worker_id = record.worker_id;
+      event.worker_instance_id = record.worker_instance_id;
+      event.reason = text(record.reason);
+      break;
+    case EventKind::signal: break;
+    case EventKind::operator_:
+      event.event_type = record.event_type;
+      event.actor = record.actor;
+      event.details = text(record.details);
+      break;
+  }
+  return event;
+}
+
+}  // namespace ff::core

@@ -1,0 +1,195 @@
+#pragma once
+
+// The records of one batch in memory: loaded by the store, looked at and changed by decisions, saved once.
+
+#include "core/records/event.h"
+#include "core/records/records.h"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ff::core {
+
+/// All records of one kind that a batch has touched.
+template <class Key, class Value>
+class Table {
+ public:
+  struct Slot {
+    Key key;
+    std::optional<Value> value;   ///< as it is now; none: it does not exist
+    std::optional<Value> before;  ///< as it was loaded; meaningful once `dirty`
+    bool stored = false;          ///< it was in the store when it was loaded
+    bool dirty = false;
+  };
+
+  const Slot* find(const Key& key) const {
+    auto it = index_.find(key);
+    return it == index_.end() ? nullptr : it->second;
+  }
+  const Value* get(const Key& key) const {
+    const Slot* slot = find(key);
+    return slot && slot->value ? &*slot->value : nullptr;
+  }
+  /// Called by the store with what it found. What the batch has already is left as it is.
+  const Slot& loaded(const Key& key, std::optional<Value> value) {
+    auto [it, added] = index_.try_emplace(key, nullptr);
+    if (added) {
+      const bool stored = value.has_value();
+      it->second = &slots_.emplace_back(Slot{key, std::move(value), std::nullopt, stored, false});
+    }
+    return *it->second;
+  }
+  void write(const Key& key, std::optional<Value> value) {
+    auto [it, added] = index_.try_emplace(key, nullptr);
+    if (added) it->second = &slots_.emplace_back(Slot{key, std::nullopt, std::nullopt, false, false});
+    Slot& slot = *it->second;
+    if (!slot.dirty) slot.before = std::move(slot.value);
+    slot.value = std::move(value);
+    slot.dirty = true;
+  }
+  /// In the order in which they came up.
+  const std::deque<Slot>& slots() const { return slots_; }
+  bool empty() const { return slots_.empty(); }
+
+ private:
+  boost::unordered_flat_map<Key, Slot*, std::hash<Key>> index_;
+  std::deque<Slot> slots_;
+};
+
+/// What a decision looks at. A pointer is valid until the decision has been applied; null: there is no such record.
+class Records {
+ public:
+  const ExecutionRecord* execution(const ExecutionId& id) const { return executions_.get(id); }
+  const ExecutionInfo* info(const ExecutionId& id) const { return infos_.get(id); }
+  const PayloadPart* payload(const ExecutionId& id) const { return payloads_.get(id); }
+  const ResultPart* result(const ExecutionId& id) const { return results_.get(id); }
+  /// The attempt of that index, the newest or an older one.
+  const Attempt* attempt(const ExecutionId& id, std::uint32_t index) const {
+    const ExecutionRecord* root = execution(id);
+    if (root && root->attempt && root->attempt->attempt_index == index) return &*root->attempt;
+    return attempts_.get({id, index});
+  }
+  const Lane* lane(const std::string& id) const { return lanes_.get(id); }
+  const IdempotencyRecord* key(const IdempotencyId& id) const { return keys_.get(id); }
+
+ protected:
+  friend class Reads;
+  Table<ExecutionId, ExecutionRecord> executions_;
+  Table<ExecutionId, ExecutionInfo> infos_;
+  Table<ExecutionId, PayloadPart> payloads_;
+  Table<ExecutionId, ResultPart> results_;
+  Table<AttemptKey, Attempt> attempts_;
+  Table<std::string, Lane> lanes_;
+  Table<IdempotencyId, IdempotencyRecord> keys_;
+};
+
+/// What is still to be loaded. Asking for a record that the working set has already asks for nothing.
+class Reads {
+ public:
+  explicit Reads(const Records& have) : have_(have) {}
+
+  void execution(const ExecutionId& id) { want(have_.executions_, executions, id); }
+  void info(const ExecutionId& id) { want(have_.infos_, infos, id); }
+  void payload(const ExecutionId& id) { want(have_.payloads_, payloads, id); }
+  void attempt(const AttemptKey& key) { want(have_.attempts_, attempts, key); }
+  /// For reference: not locked, and may be a second old where lanes live apart from executions.
+  void lane(const std::string& id) { want(have_.lanes_, lanes, id); }
+  void key(const IdempotencyId& id) { want(have_.keys_, keys, id); }
+
+  bool empty() const {
+    return executions.empty() && infos.empty() && payloads.empty() && attempts.empty() && lanes.empty() &&
+           keys.empty();
+  }
+
+  std::vector<ExecutionId> executions, infos, payloads;
+  std::vector<AttemptKey> attempts;
+  std::vector<std::string> lanes;
+  std::vector<IdempotencyId> keys;
+
+ private:
+  template <class T, class Key>
+  static void want(const T& table, std::vector<Key>& list, const Key& key) {
+    if (!table.find(key)) list.push_back(key);
+  }
+
+  const Records& have_;
+};
+
+/// What a decision wants changed. Saving an execution derives what follows from it: public state, times, version.
+class Writes {
+ public:
+  explicit Writes(TimeMs now) : now_(now) {}
+
+  void insert(ExecutionRecord record);
+  void update(const ExecutionRecord& before, ExecutionRecord after);
+  /// Removes the execution and every part of it; its events stay.
+  void erase(const ExecutionId& id) { erased.push_back(id); }
+  void info(const ExecutionId& id, ExecutionInfo value) { infos.emplace_back(id, std::move(value)); }
+  void payload(const ExecutionId& id, PayloadPart value) { payloads.emplace_back(id, std::move(value)); }
+  /// None clears it.
+  void result(const ExecutionId& id, std::optional<ResultPart> value) { results.emplace_back(id, std::move(value)); }
+  /// Files an attempt that is no longer the newest.
+  void past_attempt(const ExecutionId& id, Attempt value) { attempts.emplace_back(id, std::move(value)); }
+  void lane(Lane value);
+  /// None removes it.
+  void key(const IdempotencyId& id, std::optional<IdempotencyRecord> value) {
+    keys.emplace_back(id, std::move(value));
+  }
+  void append(EventRecord event) { events.push_back(std::move(event)); }
+
+  TimeMs now() const { return now_; }
+  /// What is illegal in what was saved; such writes are dropped as a whole.
+  const std::string& broken() const { return broken_; }
+
+  std::vector<ExecutionRecord> executions;
+  std::vector<ExecutionId> erased;
+  std::vector<std::pair<ExecutionId, ExecutionInfo>> infos;
+  std::vector<std::pair<ExecutionId, PayloadPart>> payloads;
+  std::vector<std::pair<ExecutionId, std::optional<ResultPart>>> results;
+  std::vector<std::pair<ExecutionId, Attempt>> attempts;
+  std::vector<Lane> lanes;
+  std::vector<std::pair<IdempotencyId, std::optional<IdempotencyRecord>>> keys;
+  std::vector<EventRecord> events;
+
+ private:
+  void check(const ExecutionRecord& record);
+
+  TimeMs now_;
+  std::string broken_;
+};
+
+/// The working set of a batch, as the store sees it.
+class WorkingSet : public Records {
+ public:
+  void apply(Writes writes);
+
+  Table<ExecutionId, ExecutionRecord>& executions() { return executions_; }
+  Table<ExecutionId, ExecutionInfo>& infos() { return infos_; }
+  Table<ExecutionId, PayloadPart>& payloads() { return payloads_; }
+  Table<ExecutionId, ResultPart>& results() { return results_; }
+  Table<AttemptKey, Attempt>& attempts() { return attempts_; }
+  Table<std::string, Lane>& lanes() { return lanes_; }
+  Table<IdempotencyId, IdempotencyRecord>& keys() { return keys_; }
+  std::vector<EventRecord>& events() { return events_; }
+
+  /// A record that is stored but cannot be read: it stays absent, and whoever wants it gets this error.
+  void unreadable(const ExecutionId& id, Error error) { unreadable_.insert_or_assign(id, std::move(error)); }
+  const Error* why_unreadable(const ExecutionId& id) const {
+    auto it = unreadable_.find(id);
+    return it == unreadable_.end() ? nullptr : &it->second;
+  }
+
+  bool has_changes() const { return changed_; }
+
+ private:
+  std::vector<EventRecord> events_;
+  std::map<ExecutionId, Error> unreadable_;
+  bool changed_ = false;
+};
+
+}  // namespace ff::core

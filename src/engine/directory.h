@@ -1,0 +1,90 @@
+#pragma once
+
+#include "engine/runtime.h"
+#include "store/batch_run.h"
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+
+namespace ff::engine {
+
+/// Counts of a refresh are exact below this; a queue with more counts as deep.
+inline constexpr std::uint32_t kHeadCountMax = 100;
+
+/// What waits where, in memory: the queues of each lane with their heads, so that a claim plans without a read.
+///
+/// Problem it solves: a claim must find the best of many queues without looking at work it cannot hand out. The
+/// directory is fed by this process's own commits, corrected by every take, and re-read from the store each second and
+/// on foreign commits. A stale entry costs an empty take or a second of waiting, never a wrong lease. Thread-safe.
+class Directory final : public store::Planner {
+ public:
+  explicit Directory(Runtime& runtime) : runtime_(runtime) {}
+
+  // ---- planning (called by batches) ----
+  std::vector<Row> plan(std::span<core::ClaimOperation* const> claims, bool last) override;
+  void took(std::span<const Row> rows, std::span<const store::Taken> taken) override;
+
+  // ---- feeding ----
+  /// Queues that gained candidates in a commit, and by how many.
+  struct Gain {
+    core::QueueRef queue;
+    std::uint32_t count = 0;
+  };
+  std::vector<Gain> committed(const std::deque<store::Unit>& units);
+
+  /// A re-read of one lane: take a ticket, read, then bring the result. What changed here meanwhile stays.
+  std::uint64_t ticket();
+  std::vector<Gain> refreshed(const std::string& lane_id, std::uint64_t ticket,
+                              const std::vector<store::QueueHead>& heads, const std::optional<Lane>& lane);
+  /// When the lane was last re-read; far in the past when never.
+  SteadyUs refreshed_at(const std::string& lane_id);
+
+  // ---- asking ----
+  /// Whether some queue of its lanes is known to have work that the worker can do.
+  bool has_work(const core::WorkerScope& worker);
+  /// The state of a lane if it was read or written within the last second.
+  std::optional<LaneState> lane_state(const std::string& lane_id);
+  /// Lanes that were claimed from within the last minute.
+  std::vector<std::string> busy_lanes();
+  void claimed_from(const std::vector<std::string>& lanes);
+
+ private:
+  struct QueueState {
+    core::QueueRef queue;
+    core::OrderKey head;
+    std::uint64_t count = 0;
+    bool exact = true;          ///< false: at least `count`
+    std::uint64_t changed = 0;  ///< when a commit last added to it, in tickets
+    std::uint64_t planned = 0;  ///< when a claim last planned with it
+  };
+  struct LaneEntry {
+    std::optional<Lane> lane;
+    SteadyUs lane_known_at = INT64_MIN / 2;
+    SteadyUs refreshed_at = INT64_MIN / 2;
+    SteadyUs claimed_at = INT64_MIN / 2;
+    std::map<std::string, QueueState> queues;  ///< by namespace and class
+    std::set<std::pair<core::OrderKey, std::string>> by_head;
+  };
+  using Promised = std::map<const QueueState*, std::uint64_t>;
+
+  static std::string name_of(const core::Queue& queue);
+  bool open_for_claims(const LaneEntry& entry) const;
+  std::uint32_t plan_lane(LaneEntry& entry, std::size_t claim_at, const core::Claim& claim, std::uint32_t want,
+                          bool last, Promised& promised, std::vector<Row>& rows);
+  void set_head(LaneEntry& entry, const std::string& name, QueueState& state, const core::OrderKey& head);
+  void drop(LaneEntry& entry, const std::string& name);
+  void add_candidate(const core::ExecutionRecord& record, std::vector<Gain>& gains);
+  void remove_candidate(const core::ExecutionRecord& record);
+  void note_lane(const Lane& lane);
+
+  Runtime& runtime_;
+  std::mutex mutex_;
+  std::uint64_t clock_ = 0;
+  std::unordered_map<std::string, LaneEntry> lanes_;
+  /// With which of its lanes a worker instance starts its next claim; forgotten when too many.
+  std::unordered_map<std::string, std::uint32_t> next_lane_;
+};
+
+}  // namespace ff::engine

@@ -1,0 +1,165 @@
+#include "engine/executor.h"
+
+#include <bit>
+#include <thread>
+
+namespace ff::engine {
+namespace {
+
+constexpr SteadyUs kBlockedPauseUs = 200;
+
+}  // namespace
+
+void Delivery::add(store::BatchRun::Operations operations) {
+  if (operations.empty()) return;
+  {
+    std::lock_guard guard(mutex_);
+    waiting_.push_back(std::move(operations));
+  }
+  if (runner_) runner_->notify();
+}
+
+SteadyUs Delivery::step() {
+  std::vector<store::BatchRun::Operations> ready;
+  {
+    std::lock_guard guard(mutex_);
+    ready.swap(waiting_);
+  }
+  if (ready.empty()) return kNever;
+  for (auto& operations : ready)
+    for (auto& operation : operations) operation->deliver();
+  return 0;
+}
+
+void Executor::push(std::unique_ptr<core::Operation> operation) {
+  store::BatchRun::Operations one;
+  one.push_back(std::move(operation));
+  push(std::move(one));
+}
+
+void Executor::push(store::BatchRun::Operations operations) {
+  bool full = false, closed = false, was_empty = false;
+  {
+    std::lock_guard guard(mutex_);
+    closed = closed_;
+    full = queue_.size() + operations.size() > options_.queue_max;
+    was_empty = queue_.empty();
+    if (!full && !closed)
+      for (auto& operation : operations) queue_.push_back(std::move(operation));
+  }
+  if (closed) {
+    refuse(std::move(operations), {ErrorCode::draining, "The engine is shutting down; send this call elsewhere.", {}});
+  } else if (full) {
+    refuse(std::move(operations),
+           {ErrorCode::resource_exhausted,
+            "Too many operations are waiting to be committed. Send less at a time, or try again shortly.",
+            {{"pool", std::string("queue")},
+             {"max", std::int64_t{options_.queue_max}},
+             {"retry_after_ms", std::int64_t{50}}}});
+  } else if (was_empty && runner_) {
+    runner_->notify();
+  }
+}
+
+void Executor::push_task(Task task) {
+  {
+    std::lock_guard guard(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  if (runner_) runner_->notify();
+}
+
+void Executor::refuse(store::BatchRun::Operations operations, Error error) {
+  for (auto& operation : operations) operation->refuse(error);
+  hand_out(std::move(operations));
+}
+
+void Executor::hand_out(store::BatchRun::Operations operations) {
+  store::BatchRun::Operations later;
+  for (auto& operation : operations) {
+    if (operation->deliver_inline)
+      operation->deliver();
+    else
+      later.push_back(std::move(operation));
+  }
+  delivery_.add(std::move(later));
+}
+
+bool Executor::take_batch() {
+  store::BatchRun::Operations batch;
+  {
+    std::lock_guard guard(mutex_);
+    const std::size_t count = std::min<std::size_t>(queue_.size(), options_.batch_max);
+    batch.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      batch.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+    }
+  }
+  if (batch.empty()) return false;
+  count(batch.size());
+  run_ = std::make_unique<store::BatchRun>(*session_, planner_, traits_, std::move(batch));
+  run_->on_commit = on_commit_;
+  return true;
+}
+
+void Executor::count(std::size_t operations) {
+  stats_.batches.fetch_add(1, std::memory_order_relaxed);
+  stats_.operations.fetch_add(operations, std::memory_order_relaxed);
+  const auto slot = std::min<std::size_t>(std::bit_width(operations) - 1, stats_.sizes.size() - 1);
+  stats_.sizes[slot].fetch_add(1, std::memory_order_relaxed);
+}
+
+SteadyUs Executor::step() {
+  if (!run_) {
+    std::vector<Task> tasks;
+    {
+      std::lock_guard guard(mutex_);
+      tasks.swap(tasks_);
+    }
+    for (auto& task : tasks) task(*session_);
+    if (!take_batch()) return kNever;
+  }
+  store::BatchRun::State state;
+  do state = run_->step();
+  while (state == store::BatchRun::State::working && !runtime_.small_steps());
+
+  hand_out(run_->take_answered());
+  switch (state) {
+    case store::BatchRun::State::working: return 0;
+    case store::BatchRun::State::blocked: return runtime_.steady_us() + kBlockedPauseUs;
+    case store::BatchRun::State::backing_off: {
+      const double spread = 0.5 + runtime_.random_unit();
+      return runtime_.steady_us() + static_cast<SteadyUs>(spread * 1000 * run_->back_off_ms());
+    }
+    case store::BatchRun::State::finished: break;
+  }
+  stats_.retries.fetch_add(static_cast<std::uint64_t>(run_->retries()), std::memory_order_relaxed);
+  run_.reset();
+  return 0;
+}
+
+void Executor::stop(bool drain) {
+  {
+    std::lock_guard guard(mutex_);
+    closed_ = true;
+  }
+  if (runner_) runner_->stop();
+  store::BatchRun::Operations left;
+  if (drain) {
+    // The thread is gone; what is still queued is run here.
+    while (true) {
+      const SteadyUs next = step();
+      if (next == kNever) break;
+      if (next > 0) std::this_thread::sleep_for(std::chrono::microseconds(kBlockedPauseUs));
+    }
+  } else {
+    run_.reset();
+    std::lock_guard guard(mutex_);
+    for (auto& operation : queue_) left.push_back(std::move(operation));
+    queue_.clear();
+  }
+  refuse(std::move(left), {ErrorCode::draining, "The engine was shut down before this call was run.", {}});
+}
+
+}  // namespace ff::engine

@@ -1,0 +1,98 @@
+#pragma once
+
+#include "engine/runtime.h"
+#include "store/batch_run.h"
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+
+namespace ff::engine {
+
+/// Counts that executors keep; read by metrics and by the benchmark.
+struct ExecutorStats {
+  std::atomic<std::uint64_t> batches = 0;
+  std::atomic<std::uint64_t> operations = 0;
+  std::atomic<std::uint64_t> retries = 0;
+  /// Batches by size: the i-th counter holds those with 2^i .. 2^(i+1)-1 operations.
+  std::array<std::atomic<std::uint64_t>, 16> sizes{};
+};
+
+/// Hands answers to callers, on a thread of its own: a caller's code never holds up the thread that commits.
+class Delivery final : public Loop {
+ public:
+  void add(store::BatchRun::Operations operations);
+  SteadyUs step() override;
+  void start(Runtime& runtime) { runner_ = runtime.start("ff-deliver", *this); }
+  void stop() {
+    if (runner_) runner_->stop();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<store::BatchRun::Operations> waiting_;
+  std::unique_ptr<Runner> runner_;
+};
+
+/// One queue of operations and the session that runs them.
+///
+/// Natural batching: it takes everything that queued while its previous commit was under way and runs it as one batch.
+/// No timer adds delay: an idle system has batches of one, a busy one has large batches.
+class Executor final : public Loop {
+ public:
+  struct Options {
+    std::uint32_t batch_max = 500;
+    std::uint32_t queue_max = 50'000;
+  };
+  /// Called after each commit, before its answers are handed out.
+  using OnCommit = std::function<void(const std::deque<store::Unit>&)>;
+  /// Other work that needs the session, between two batches.
+  using Task = std::move_only_function<void(store::Session&)>;
+
+  Executor(Runtime& runtime, std::unique_ptr<store::Session> session, const store::StoreTraits& traits,
+           store::Planner& planner, Delivery& delivery, OnCommit on_commit, Options options)
+      : runtime_(runtime),
+        session_(std::move(session)),
+        traits_(traits),
+        planner_(planner),
+        delivery_(delivery),
+        on_commit_(std::move(on_commit)),
+        options_(options) {}
+
+  void start(std::string name) { runner_ = runtime_.start(std::move(name), *this); }
+  /// Stops after what is queued has been run, or at once when `drain` is false.
+  void stop(bool drain);
+
+  /// Queues operations in order. When the queue is full they are refused with `resource_exhausted`, and answered.
+  void push(std::unique_ptr<core::Operation> operation);
+  void push(store::BatchRun::Operations operations);
+  void push_task(Task task);
+
+  SteadyUs step() override;
+  const ExecutorStats& stats() const { return stats_; }
+
+ private:
+  bool take_batch();
+  void hand_out(store::BatchRun::Operations operations);
+  void refuse(store::BatchRun::Operations operations, Error error);
+  void count(std::size_t operations);
+
+  Runtime& runtime_;
+  std::unique_ptr<store::Session> session_;
+  store::StoreTraits traits_;
+  store::Planner& planner_;
+  Delivery& delivery_;
+  OnCommit on_commit_;
+  Options options_;
+  ExecutorStats stats_;
+
+  std::mutex mutex_;
+  std::deque<std::unique_ptr<core::Operation>> queue_;
+  std::vector<Task> tasks_;
+  bool closed_ = false;
+
+  std::unique_ptr<store::BatchRun> run_;
+  std::unique_ptr<Runner> runner_;
+};
+
+}  // namespace ff::engine

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "engine/engine.h"
+
+namespace ff::engine {
+
+/// Re-reads the directory from the store: each second for the lanes in use, at once for a claim that knows of nothing,
+/// and when another process has committed something.
+class Engine::Refresher final : public Loop {
+ public:
+  Refresher(Engine& engine, std::unique_ptr<store::Reader> reader) : engine_(engine), reader_(std::move(reader)) {}
+
+  void start() { runner_ = engine_.runtime_.start("ff-directory", *this); }
+  void stop();
+  /// Re-reads the lanes of this claim, then lets it go on.
+  void ask(PendingClaimPtr claim);
+  void foreign_commit();
+
+  SteadyUs step() override;
+
+ private:
+  void refresh(const std::string& lane_id);
+
+  Engine& engine_;
+  std::unique_ptr<store::Reader> reader_;
+  std::unique_ptr<Runner> runner_;
+  std::mutex mutex_;
+  std::vector<PendingClaimPtr> asked_;
+  bool foreign_ = false;
+  bool closed_ = false;
+  SteadyUs next_poll_ = 0;
+  SteadyUs next_foreign_ = 0;
+};
+
+}  // namespace ff::engine

@@ -1,0 +1,104 @@
+#pragma once
+
+// One batch on its way through a store: load, decide, take for claims, save. Written as steps, so that a simulation
+// can interleave several batches and stop them anywhere; a production thread simply steps until it is finished.
+
+#include "core/ops/claim_operation.h"
+#include "store/store.h"
+
+namespace ff::store {
+
+/// Chooses from which queues the claims of a batch take; the engine's directory answers from memory.
+class Planner {
+ public:
+  struct Row {
+    std::size_t claim = 0;  ///< which of the claims it is for
+    TakeRow take;
+  };
+
+  virtual ~Planner() = default;
+  /// Rows for the claims that want more; none: nothing is known to wait for them. `last` may promise more than is
+  /// wanted, because no round follows.
+  virtual std::vector<Row> plan(std::span<core::ClaimOperation* const> claims, bool last) = 0;
+  /// What the take by these rows found; keeps the directory true.
+  virtual void took(std::span<const Row> rows, std::span<const Taken> taken) = 0;
+};
+
+/// Rounds of reads that depend on each other, and of takes for claims that came up short.
+inline constexpr int kReadRoundsMax = 3;
+inline constexpr int kTakeRoundsMax = 3;
+/// Conflicts of a store are retried this often, with growing waits, before the callers hear of it.
+inline constexpr int kConflictRetriesMax = 8;
+
+class BatchRun {
+ public:
+  using Operations = std::vector<std::unique_ptr<core::Operation>>;
+
+  BatchRun(Session& session, Planner& planner, const StoreTraits& traits, Operations operations);
+  ~BatchRun();
+  BatchRun(const BatchRun&) = delete;
+
+  enum class State : std::uint8_t {
+    working,   ///< call again
+    blocked,   ///< somebody holds a lock; call again later
+    backing_off,  ///< a conflict; call again after `back_off_ms`
+    finished,  ///< every operation has its answer
+  };
+  State step();
+
+  std::uint32_t back_off_ms() const;
+  int retries() const { return retries_; }
+  std::uint64_t commits() const { return commits_; }
+
+  /// After a commit: the units of this attempt that committed, before their operations are handed out.
+  const std::deque<Unit>& units() const { return units_; }
+  /// Operations that have their answers; moves them out.
+  Operations take_answered();
+
+  /// Called after each commit with its committed units, on the thread that steps.
+  std::function<void(const std::deque<Unit>&)> on_commit;
+
+ private:
+  enum class Stage : std::uint8_t { start, load, decide, claims, take, save };
+
+  State start();
+  State load();
+  State decide();
+  State claims();
+  State take();
+  State save();
+  State fault(Error error);
+  State conflict();
+  State next_piece();
+  void make_units();
+  void answer_current();
+  void refuse_current(const Error& error);
+
+  Session& session_;
+  Planner& planner_;
+  StoreTraits traits_;
+
+  /// Pieces that are still to be run: one, unless a batch had to be split after repeated conflicts.
+  std::deque<Operations> pieces_;
+  Operations current_;
+  Operations answered_;
+  std::deque<Unit> units_;
+
+  Stage stage_ = Stage::start;
+  bool in_transaction_ = false;
+  int read_round_ = 0;
+  int take_round_ = 0;
+  int failures_ = 0;  ///< of the current piece
+  int retries_ = 0;
+  std::uint64_t commits_ = 0;
+
+  std::vector<core::ClaimOperation*> claims_;
+  struct Offer {
+    std::size_t claim;
+    Unit* unit;
+  };
+  std::vector<Offer> offers_;
+  std::vector<Planner::Row> rows_;
+};
+
+}  // namespace ff::store

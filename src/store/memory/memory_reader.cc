@@ -1,0 +1,256 @@
+#include "core/state.h"
+#include "core/view.h"
+#include "store/lease_page.h"
+#include "store/memory/memory_shared.h"
+
+namespace ff::store {
+namespace {
+
+class MemoryReader final : public Reader {
+ public:
+  MemoryReader(std::shared_ptr<MemoryStore::Shared> shared, StoreOptions options)
+      : shared_(std::move(shared)), data_(shared_->data), options_(std::move(options)) {}
+
+  Result<TimeMs> clock() override {
+    std::lock_guard guard(data_.mutex);
+    return shared_->now(options_, 0);
+  }
+
+  Result<std::optional<ExecutionSnapshot>> execution(const ExecutionId& id) override {
+    std::lock_guard guard(data_.mutex);
+    const auto* row = find(id);
+    if (!row) return std::nullopt;
+    ExecutionSnapshot snapshot{row->record, row->info, std::nullopt, std::nullopt};
+    if (row->result) {
+      snapshot.result_bytes = row->result->result->size();
+      snapshot.result_content_type = row->result->result_content_type;
+    }
+    return snapshot;
+  }
+
+  Result<std::optional<std::optional<Blob>>> payload(const ExecutionId& id) override {
+    std::lock_guard guard(data_.mutex);
+    const auto* row = find(id);
+    if (!row) return std::nullopt;
+    std::optional<Blob> blob;
+    if (row->payload) blob = Blob{*row->payload, row->info.payload_content_type};
+    return std::optional(std::move(blob));
+  }
+
+  Result<std::optional<std::optional<Blob>>> result(const ExecutionId& id) override {
+    std::lock_guard guard(data_.mutex);
+    const auto* row = find(id);
+    if (!row) return std::nullopt;
+    std::optional<Blob> blob;
+    if (row->result) blob = Blob{*row->result->result, row->result->result_content_type};
+    return std::optional(std::move(blob));
+  }
+
+  Result<std::optional<std::vector<Attempt>>> attempts(const ExecutionId& id, std::optional<std::uint32_t> after,
+                                                       std::uint32_t limit) override {
+    std::lock_guard guard(data_.mutex);
+    const auto* row = find(id);
+    if (!row) return std::nullopt;
+    std::vector<Attempt> found;
+    auto it = data_.attempts.lower_bound({id, after ? *after + 1 : 0});
+    for (; it != data_.attempts.end() && it->first.execution_id == id && found.size() < limit; ++it)
+      found.push_back(it->second);
+    const auto& newest = row->record.attempt;
+    if (newest && found.size() < limit && (!after || newest->attempt_index > *after)) found.push_back(*newest);
+    return found;
+  }
+
+  Result<std::optional<HistoryPage>> history(const ExecutionId& id, std::int64_t after_event_id,
+                                             std::uint32_t limit) override {
+    std::lock_guard guard(data_.mutex);
+    if (!find(id)) return std::nullopt;
+    HistoryPage page;
+    auto of = data_.events_of.find(id);
+    if (of == data_.events_of.end()) return page;
+    for (std::int64_t event_id : of->second) {
+      if (event_id <= after_event_id) continue;
+      auto it = std::lower_bound(data_.events.begin(), data_.events.end(), event_id,
+                                 [](const auto& item, std::int64_t wanted) { return item.event_id < wanted; });
+      if (it->event.kind == EventKind::lease && it->event.lease_event == LeaseEventType::renewed) continue;
+      if (page.events.size() == limit) {
+        page.more = true;
+        break;
+      }
+      page.events.push_back(core::to_event(it->event, event_id));
+    }
+    return page;
+  }
+
+  Result<ListResult> list(const ListQuery& query) override {
+    std::lock_guard guard(data_.mutex);
+    ListResult result;
+    std::uint32_t walked = 0;
+    auto visit = [&](const std::pair<TimeMs, ExecutionId>& key) {
+      if (result.records.size() == query.limit || walked == kListWalkMax) return false;
+      ++walked;
+      result.next = ListPosition{key.first, key.second};
+      const ExecutionRecord& record = data_.executions.at(key.second).record;
+      if (core::matches(record, query.filter)) result.records.push_back(record);
+      return true;
+    };
+    const auto& keys = data_.by_created;
+    const auto after = query.after ? std::pair(query.after->created_at_ms, query.after->id) : std::pair(TimeMs{0}, ExecutionId{});
+    bool more = false;
+    if (query.oldest_first) {
+      auto it = query.after ? keys.upper_bound(after) : keys.begin();
+      while (it != keys.end() && visit(*it)) ++it;
+      more = it != keys.end();
+    } else {
+      auto it = query.after ? keys.lower_bound(after) : keys.end();
+      while (it != keys.begin() && visit(*std::prev(it))) --it;
+      more = it != keys.begin();
+    }
+    if (!more) result.next.reset();
+    return result;
+  }
+
+  Result<std::vector<LeaseItem>> leases(const LeaseQuery& query) override {
+    std::lock_guard guard(data_.mutex);
+    LeasePage page(query);
+    for (const auto& [id, row] : data_.executions) page.add(row.record);
+    return page.items();
+  }
+
+  Result<std::optional<Lane>> lane(const std::string& lane_id) override {
+    std::lock_guard guard(data_.mutex);
+    auto it = data_.lanes.find(lane_id);
+    return it == data_.lanes.end() ? std::optional<Lane>() : std::optional(it->second);
+  }
+
+  Result<std::vector<Lane>> lanes(const std::string& after, std::uint32_t limit) override {
+    std::lock_guard guard(data_.mutex);
+    std::vector<Lane> found;
+    for (auto it = data_.lanes.upper_bound(after); it != data_.lanes.end() && found.size() < limit; ++it)
+      found.push_back(it->second);
+    return found;
+  }
+
+  Result<LaneCounts> lane_counts(const std::string& lane_id) override {
+    std::lock_guard guard(data_.mutex);
+    LaneCounts counts;
+    Count* const by_bucket[] = {&counts.eligible,       &counts.delayed,     &counts.blocked_dependencies,
+                                &counts.blocked_budget, &counts.blocked_quota, &counts.blocked_route,
+                                &counts.active,         &counts.reclaimable, &counts.suspended,
+                                &counts.terminal};
+    for (const auto& [id, row] : data_.executions)
+      if (row.record.lane_id() == lane_id) ++by_bucket[static_cast<int>(core::bucket_of(row.record))]->value;
+    for (Count* count : by_bucket) count->estimate = count->value > kCountExactMax;
+    return counts;
+  }
+
+  Result<std::optional<TimeMs>> oldest_candidate(const std::string& lane_id) override {
+    std::lock_guard guard(data_.mutex);
+    std::optional<TimeMs> oldest;
+    for_queues_of(lane_id, [&](const auto&, const std::set<OrderKey>& members) {
+      for (const auto& key : members)
+        if (!oldest || key.created_at_ms < *oldest) oldest = key.created_at_ms;
+    });
+    return oldest;
+  }
+
+  Result<std::uint64_t> ahead_of(const ExecutionRecord& record) override {
+    std::lock_guard guard(data_.mutex);
+    auto queue = data_.queues.find(MemoryData::name_of(*record.queue));
+    if (queue == data_.queues.end()) return 0;
+    const OrderKey own = core::order_key(record);
+    std::uint64_t ahead = 0;
+    for (const auto& key : queue->second) {
+      if (key >= own || ahead == kAheadMax) break;
+      ++ahead;
+    }
+    return ahead;
+  }
+
+  Result<std::vector<QueueHead>> queue_heads(const std::string& lane_id, std::uint32_t count_max) override {
+    std::lock_guard guard(data_.mutex);
+    std::vector<QueueHead> heads;
+    for_queues_of(lane_id, [&](const auto&, const std::set<OrderKey>& members) {
+      const OrderKey head = *members.begin();
+      heads.push_back({data_.executions.at(head.id).record.queue, head, std::min<std::uint64_t>(members.size(), count_max)});
+    });
+    return heads;
+  }
+
+  Result<DueResult> due(const DueQuery& query) override {
+    std::lock_guard guard(data_.mutex);
+    DueResult result;
+    std::uint32_t walked = 0;
+    for (const auto& [at, id] : data_.due) {
+      if (at > query.now || result.due.size() == query.limit || ++walked > kListWalkMax) break;
+      const ExecutionRecord& record = data_.executions.at(id).record;
+      if (!core::has_rung(record, query.kind, query.now)) continue;
+      if (!query.accept(record)) {
+        ++result.filtered;
+        continue;
+      }
+      if (!result.oldest_due_at) result.oldest_due_at = at;
+      result.due.push_back(id);
+    }
+    return result;
+  }
+
+  Result<std::optional<TimeMs>> next_due() override {
+    std::lock_guard guard(data_.mutex);
+    return data_.due.empty() ? std::optional<TimeMs>() : std::optional(data_.due.begin()->first);
+  }
+
+  Result<std::vector<ExecutionId>> retired(TimeMs now, std::uint32_t limit,
+                                           const std::function<bool(const ExecutionRecord&)>& accept) override {
+    std::lock_guard guard(data_.mutex);
+    std::vector<ExecutionId> found;
+    for (const auto& [at, id] : data_.retention) {
+      if (at > now || found.size() == limit) break;
+      if (accept(data_.executions.at(id).record)) found.push_back(id);
+    }
+    return found;
+  }
+
+  Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs now, std::uint32_t limit) override {
+    std::lock_guard guard(data_.mutex);
+    std::vector<core::IdempotencyId> found;
+    for (const auto& [id, record] : data_.keys) {
+      if (found.size() == limit) break;
+      if (record.expires_at_ms < now) found.push_back(id);
+    }
+    return found;
+  }
+
+  Result<std::vector<std::string>> verify(std::uint32_t limit) override {
+    std::lock_guard guard(data_.mutex);
+    std::vector<std::string> faults;
+    for (const auto& [id, row] : data_.executions) {
+      if (faults.size() == limit) break;
+      if (auto bad = core::illegality(row.record); !bad.empty()) faults.push_back(id.to_string() + ": " + bad);
+    }
+    return faults;
+  }
+
+ private:
+  const MemoryData::Row* find(const ExecutionId& id) const {
+    auto it = data_.executions.find(id);
+    return it == data_.executions.end() ? nullptr : &it->second;
+  }
+  template <class Visit>
+  void for_queues_of(const std::string& lane_id, Visit&& visit) const {
+    for (auto it = data_.queues.lower_bound({lane_id, "", ""}); it != data_.queues.end() && it->first.lane_id == lane_id;
+         ++it)
+      visit(it->first, it->second);
+  }
+
+  std::shared_ptr<MemoryStore::Shared> shared_;
+  MemoryData& data_;
+  StoreOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> make_memory_reader(std::shared_ptr<MemoryStore::Shared> shared, StoreOptions options) {
+  return std::make_unique<MemoryReader>(std::move(shared), std::move(options));
+}
+
+}  // namespace ff::store

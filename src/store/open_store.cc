@@ -1,0 +1,20 @@
+#include "store/open_store.h"
+
+#include "store/memory/memory_store.h"
+#include "store/refusal.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace ff::store {
+
+Result<std::unique_ptr<Store>> open_store(const std::string& url, const StoreOptions& options) {
+  if (url.starts_with("sqlite:")) return open_sqlite(url.substr(7), options);
+  if (url == "memory:") {
+    if (options.warn) options.warn("the store is in memory: nothing survives this process");
+    return std::make_unique<MemoryStore>(options);
+  }
+  return std::unexpected(refusal(
+      "invalid_url",
+      fmt::format("'{:.80}' is not a store. Write sqlite:<path>, for example sqlite:flow.db, or memory:.", url)));
+}
+
+}  // namespace ff::store

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/records/event.h"
+#include "core/records/records.h"
+#include "store/packed_row.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/queues.h"
+
+namespace ff::store::sqlite {
+
+/// What a row has besides the record.
+struct RowMeta {
+  std::int64_t seq = 0;
+  std::int64_t last_event_id = 0;
+  bool has_tags = false;
+};
+
+struct CoreRow {
+  core::ExecutionRecord record;  ///< tags not yet loaded
+  RowMeta meta;
+};
+
+/// The id of the row under the cursor, also when the rest cannot be read.
+ExecutionId id_of_row(const Statement& row);
+/// Reads a row of `FF_CORE_COLUMNS`.
+Result<CoreRow> read_core(const Statement& row, Queues& queues);
+/// Binds a row for insert or update. What is bound by reference lives in `packed` and in the record it was made from.
+void bind_core(Statement& statement, const PackedRow& packed, const RowMeta& meta, std::int64_t queue_id);
+
+Result<Lane> read_lane(const Statement& row);
+Result<void> write_lane(Statement& statement, const Lane& lane);
+
+Result<core::IdempotencyRecord> read_key(const Statement& row, const core::IdempotencyId& id);
+Result<void> write_key(Statement& statement, const core::IdempotencyRecord& record);
+
+/// One stored row of the log: a single event, or a lease event and the completion that followed it at once.
+struct EventRow {
+  const core::EventRecord* lease = nullptr;  ///< set when the row carries two
+  const core::EventRecord* event = nullptr;
+};
+/// Groups the events of a commit into rows, in order.
+std::vector<EventRow> event_rows(const std::vector<core::EventRecord>& events);
+Result<void> write_event(Statement& statement, const EventRow& row, std::int64_t event_id, std::int64_t queue_id,
+                         std::int64_t prev_event_id);
+/// The one or two events of a row, in order; `prev_event_id` leads to the one before.
+struct ReadEvents {
+  std::vector<Event> events;
+  std::int64_t prev_event_id = 0;
+};
+Result<ReadEvents> read_events(const Statement& row, Queues& queues);
+
+}  // namespace ff::store::sqlite

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "store/sqlite/queues.h"
+#include "store/store.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <thread>
+
+namespace ff::store {
+
+/// Opens `sqlite:<path>`; refusals are `store_refused` with their reason.
+Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, const StoreOptions& options);
+
+namespace sqlite {
+
+/// Tells whether other processes have the same database open: each holds a shared lock on a file beside it, which the
+/// system drops when the process ends, however it ends.
+class Peers {
+ public:
+  ~Peers();
+  Result<void> join(const std::string& database_path);
+  bool others_present() const;
+
+ private:
+  int fd_ = -1;
+};
+
+/// Copies the write-ahead log back into the database on a thread of its own, and keeps it from growing without bound.
+class Checkpointer {
+ public:
+  ~Checkpointer() { stop(); }
+  Result<void> start(const std::string& path, std::uint32_t busy_timeout_ms);
+  void stop();
+  /// Called by the writer after a commit with the length of the log, in pages. True: the writer should finish the
+  /// checkpoint itself, between two batches, because the log can only start over when nobody appends to it.
+  bool committed(int wal_pages);
+
+ private:
+  void loop();
+
+  std::optional<Connection> connection_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::thread thread_;
+  bool stop_ = false;
+  std::atomic<int> wal_pages_ = 0;
+};
+
+/// What the connections of one store share.
+struct SqliteShared {
+  std::string path;
+  StoreOptions options;
+  QueueCache queues;
+  Peers peers;
+  Checkpointer checkpointer;
+  StoreInfo info;
+
+  TimeMs now() const;
+};
+
+Result<std::unique_ptr<Session>> open_session(std::shared_ptr<SqliteShared> shared);
+Result<std::unique_ptr<Reader>> open_reader(std::shared_ptr<SqliteShared> shared);
+
+/// Opens a connection with the settings that the store relies on.
+Result<Connection> open_connection(const SqliteShared& shared, OpenMode mode);
+
+/// Brings the schema up to date under the write lock. `schema_too_new` or, without `auto_migrate`,
+/// `version_unsupported` when it cannot be.
+Result<void> migrate(Connection& connection, bool auto_migrate, TimeMs now);
+
+}  // namespace sqlite
+}  // namespace ff::store
