@@ -48,7 +48,7 @@ class Fabric {
   Result<Submitted> submit(Submission submission) const;
   void submit(Submission submission, Callback<Submitted> done) const;
   /// Many at once, independent of each other; the answers stand in the order of the submissions.
-  std::vector<Result<Submitted>> submit(std::vector<Submission> submissions) const;
+  std::vector<Result<Submitted>> submit_all(std::vector<Submission> submissions) const;
 
   // ---- reading ----
   Result<Execution> get(const ExecutionId& id) const;
@@ -92,8 +92,8 @@ class Fabric {
   ClaimCall claim(ClaimRequest request, Callback<std::vector<ClaimedTask>> done) const;
   Result<LeaseRenewed> renew(RenewLease request) const;
   /// Many at once; the answers stand in the order of the requests.
-  std::vector<Result<LeaseRenewed>> renew(std::vector<RenewLease> requests) const;
-  void renew(std::vector<RenewLease> requests, std::move_only_function<void(std::vector<Result<LeaseRenewed>>)> done) const;
+  std::vector<Result<LeaseRenewed>> renew_all(std::vector<RenewLease> requests) const;
+  void renew_all(std::vector<RenewLease> requests, std::move_only_function<void(std::vector<Result<LeaseRenewed>>)> done) const;
   Result<Done> progress(ReportProgress request) const;
   void progress(ReportProgress request, Callback<Done> done) const;
   Result<Changed> complete(CompleteTask request) const;

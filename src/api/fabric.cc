@@ -44,7 +44,7 @@ Result<Submitted> Fabric::submit(Submission submission) const {
 void Fabric::submit(Submission submission, Callback<Submitted> done) const {
   backend_->start(std::move(submission), false, std::move(done));
 }
-std::vector<Result<Submitted>> Fabric::submit(std::vector<Submission> submissions) const {
+std::vector<Result<Submitted>> Fabric::submit_all(std::vector<Submission> submissions) const {
   return wait_for_all<Submitted>(*backend_, std::move(submissions));
 }
 
@@ -158,12 +158,12 @@ ClaimCall Fabric::claim(ClaimRequest request, Callback<std::vector<ClaimedTask>>
 Result<LeaseRenewed> Fabric::renew(RenewLease request) const {
   std::vector<RenewLease> one;
   one.push_back(std::move(request));
-  return std::move(renew(std::move(one)).front());
+  return std::move(renew_all(std::move(one)).front());
 }
-std::vector<Result<LeaseRenewed>> Fabric::renew(std::vector<RenewLease> requests) const {
+std::vector<Result<LeaseRenewed>> Fabric::renew_all(std::vector<RenewLease> requests) const {
   return wait_for_all<LeaseRenewed>(*backend_, std::move(requests));
 }
-void Fabric::renew(std::vector<RenewLease> requests,
+void Fabric::renew_all(std::vector<RenewLease> requests,
                    std::move_only_function<void(std::vector<Result<LeaseRenewed>>)> done) const {
   struct Gathering {
     std::vector<Result<LeaseRenewed>> replies;

@@ -5,7 +5,7 @@ namespace ff {
 
 Result<Fabric> open(const std::string& url, OpenOptions options) {
   auto runtime = engine::make_thread_runtime();
-  engine::Log log(options.log);
+  Log log(options.log);
   store::StoreOptions store_options;
   store_options.clock = options.clock;
   store_options.auto_migrate = options.auto_migrate;

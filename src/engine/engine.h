@@ -8,7 +8,7 @@
 #include "engine/directory.h"
 #include "engine/executor.h"
 #include "engine/handles.h"
-#include "engine/log.h"
+#include "log/log.h"
 #include "engine/read_pool.h"
 #include "engine/sweeps.h"
 #include "engine/waiters.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/access.h"
-#include "engine/log.h"
+#include "log/log.h"
 #include "engine/runtime.h"
 #include "store/store.h"
 

@@ -1,10 +1,10 @@
-#include "engine/log.h"
+#include "log/log.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 
-namespace ff::engine {
+namespace ff {
 
 void Log::write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const {
   if (sink_) {
@@ -17,4 +17,4 @@ void Log::write(LogLevel level, std::string_view message, std::initializer_list<
   fmt::print(stderr, "{}\n", line);
 }
 
-}  // namespace ff::engine
+}  // namespace ff

@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-namespace ff::engine {
+namespace ff {
 
 /// The log as the engine writes it: a sink, or stderr for warnings when nobody gave one.
 class Log {
@@ -26,4 +26,4 @@ class Log {
   LogSink sink_;
 };
 
-}  // namespace ff::engine
+}  // namespace ff

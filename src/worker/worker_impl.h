@@ -1,0 +1,104 @@
+#pragma once
+
+#include "log/log.h"
+#include "worker/handler_pool.h"
+#include "worker/task_state.h"
+
+#include <flowfabric/worker.h>
+
+#include <map>
+#include <set>
+
+namespace ff {
+
+/// The worker's loop: one thread that claims, renews, sends outcomes again when they were lost, and drains.
+///
+/// Handlers and callbacks of the fabric never act by themselves: they leave a note and wake the loop.
+class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
+ public:
+  using TaskPtr = std::shared_ptr<worker::TaskState>;
+  using TimePoint = worker::SteadyClock::time_point;
+
+  Impl(Fabric fabric, WorkerOptions options);
+
+  Result<std::uint32_t> run();
+  void stop();
+
+  Fabric fabric_;
+  WorkerOptions options_;
+  std::map<std::string, Handler> handlers_;
+  Handler any_;
+
+ private:
+  // What callbacks and handlers leave for the loop.
+  struct Claimed {
+    std::uint64_t call;
+    Result<std::vector<ClaimedTask>> tasks;
+  };
+  struct Finished {
+    TaskPtr task;
+    Outcome outcome;
+  };
+  struct Answered {
+    TaskPtr task;
+    Outcome outcome;
+    std::optional<Error> error;
+  };
+  struct Renewed {
+    std::vector<TaskPtr> tasks;
+    std::vector<Result<LeaseRenewed>> results;
+  };
+  struct Notes {
+    std::vector<Claimed> claimed;
+    std::vector<Finished> finished;
+    std::vector<Answered> answered;
+    std::vector<Renewed> renewed;
+    int stops = 0;
+  };
+
+  std::optional<Error> fault_of_options() const;
+  template <class Note>
+  void leave(std::vector<Note> Notes::* list, Note note);
+  Notes wait(TimePoint until);
+
+  void claim_more();
+  void on_claimed(Claimed note);
+  void start_task(ClaimedTask task);
+  void run_handler(const TaskPtr& task);
+  void send(const TaskPtr& task, Outcome outcome);
+  void on_answered(Answered note);
+  void renew_due();
+  void on_renewed(Renewed note);
+  void send_again_due();
+  void drop(const TaskPtr& task);
+
+  void begin_drain();
+  void drain_step();
+  void hand_back(const TaskPtr& task);
+  TimePoint next_wake() const;
+  std::chrono::milliseconds back_off(std::uint32_t tries) const;
+
+  Log log_;
+  std::shared_ptr<worker::HandlerPool> pool_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  Notes notes_;
+
+  // Only the loop touches what follows.
+  std::map<std::uint64_t, std::pair<ClaimCall, std::uint32_t>> claims_;  ///< under way, with the slots they may fill
+  std::uint64_t next_claim_ = 0;
+  std::uint32_t claim_failures_ = 0;
+  TimePoint claim_not_before_{};
+  std::set<TaskPtr> held_;
+  std::multimap<TimePoint, std::pair<TaskPtr, Outcome>> send_again_;
+  TimePoint next_renewal_{};
+  bool renewal_under_way_ = false;
+  enum class Phase { working, draining, stopping, handing_back } phase_ = Phase::working;
+  TimePoint phase_ends_{};
+  std::uint32_t handed_back_ = 0;
+  std::set<TaskPtr> going_back_;
+  std::optional<Error> fatal_;
+};
+
+}  // namespace ff
