@@ -21,6 +21,8 @@ struct OpenOptions {
   std::uint16_t budget_partitions = 32;
   std::uint16_t quota_partitions = 32;
   std::uint16_t lane_spread = 8;
+  /// Takes whatever numbers the data set has; those above then count for a new one only. For tools that open any store.
+  bool accept_stored_counts = false;
 
   std::string namespace_ = "default";           ///< for callers that give none
   std::vector<std::string> lanes = {"default"};  ///< registered at the start; others appear with their first execution
@@ -49,7 +51,7 @@ struct OpenOptions {
 
   bool auto_migrate = true;
   bool allow_unsafe_store = false;
-  bool create = true;  ///< make the data set when the store is empty
+  bool create = true;  ///< make the data set when the store is empty, and register `lanes`; false: neither
 
   std::shared_ptr<ManualClock> clock;  ///< for tests: time stands still until it is moved
   LogSink log;                         ///< unset: warnings and errors go to stderr

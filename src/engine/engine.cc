@@ -100,6 +100,12 @@ Result<void> Engine::boot() {
   auto adopted = store_->adopt_dataset(proposed);
   if (!adopted) return std::unexpected(adopted.error());
   dataset_ = *adopted;
+  if (options_.accept_stored_counts) {
+    options_.flow_partitions = dataset_.partitioning.num_flow_partitions;
+    options_.budget_partitions = dataset_.partitioning.num_budget_partitions;
+    options_.quota_partitions = dataset_.partitioning.num_quota_partitions;
+    options_.lane_spread = dataset_.partitioning.lane_spread;
+  }
   if (auto detail = mismatch(dataset_, options_)) {
     Error error = store::refusal("dataset_mismatch",
                                  fmt::format("The data set was made with other numbers ({}). They cannot change; open it "
@@ -145,7 +151,7 @@ Result<void> Engine::boot() {
   waiters_.start();
   ends_.start();
   refresher_->start();
-  register_lanes();
+  if (options_.create) register_lanes();
   sweeps_->start(std::move(*sweep_reader));
   if (options_.clock) clock_watch_ = options_.clock->watch([this] { clock_moved(); });
   store_->watch(this);

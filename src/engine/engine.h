@@ -29,7 +29,7 @@ struct Call {
 
 struct EngineStats {
   std::uint64_t batches = 0, operations = 0, retries = 0;
-  std::array<std::uint64_t, 16> batch_sizes{};
+  std::array<std::uint64_t, kBatchSizes> batch_sizes{};  ///< how many batches had that many operations
   std::uint32_t executors = 0;
   std::size_t claim_waiters = 0;
 };

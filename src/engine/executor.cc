@@ -1,6 +1,5 @@
 #include "engine/executor.h"
 
-#include <bit>
 #include <thread>
 
 namespace ff::engine {
@@ -106,8 +105,7 @@ bool Executor::take_batch() {
 void Executor::count(std::size_t operations) {
   stats_.batches.fetch_add(1, std::memory_order_relaxed);
   stats_.operations.fetch_add(operations, std::memory_order_relaxed);
-  const auto slot = std::min<std::size_t>(std::bit_width(operations) - 1, stats_.sizes.size() - 1);
-  stats_.sizes[slot].fetch_add(1, std::memory_order_relaxed);
+  stats_.sizes[std::min(operations, stats_.sizes.size() - 1)].fetch_add(1, std::memory_order_relaxed);
 }
 
 SteadyUs Executor::step() {

@@ -9,13 +9,15 @@
 
 namespace ff::engine {
 
+inline constexpr std::size_t kBatchSizes = 1'024;
+
 /// Counts that executors keep; read by metrics and by the benchmark.
 struct ExecutorStats {
   std::atomic<std::uint64_t> batches = 0;
   std::atomic<std::uint64_t> operations = 0;
   std::atomic<std::uint64_t> retries = 0;
-  /// Batches by size: the i-th counter holds those with 2^i .. 2^(i+1)-1 operations.
-  std::array<std::atomic<std::uint64_t>, 16> sizes{};
+  /// Batches by the number of their operations; the last counter holds the larger ones too.
+  std::array<std::atomic<std::uint64_t>, kBatchSizes> sizes{};
 };
 
 /// Hands answers to callers, on a thread of its own: a caller's code never holds up the thread that commits.

@@ -195,12 +195,21 @@ class Reader {
 
 // ---- the store itself ---------------------------------------------------------------------------------------------
 
+/// A numbered step of the schema, and when it was applied.
+struct SchemaStep {
+  int version = 0;
+  std::string name;
+  TimeMs applied_at_ms = 0;
+};
+
 struct StoreInfo {
   std::string kind;
   std::string version;
   Durability durability = Durability::none;
   std::string durability_detail;
   std::vector<std::pair<std::string, std::string>> settings;  ///< as read back, for `ff check`
+  std::vector<SchemaStep> schema;                             ///< oldest first; empty: the store has none
+  int schema_version_found = 0;                               ///< before this process brought it up to date; 0: new
 };
 
 /// What differs between stores that the engine has to know.

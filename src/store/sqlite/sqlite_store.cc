@@ -180,6 +180,33 @@ Result<void> settle_settings(SqliteShared& shared, Connection& connection) {
   return {};
 }
 
+/// Refuses a database that holds no data set, before anything is written to it: it may belong to somebody else.
+Result<void> expect_dataset(const SqliteShared& shared) {
+  auto connection = open_connection(shared, OpenMode::read_only);
+  if (!connection) return std::unexpected(connection.error());
+  auto count = connection->value("SELECT count(*) FROM sqlite_master WHERE name = 'ff_dataset'");
+  if (count && *count != "0") count = connection->value("SELECT count(*) FROM ff_dataset");
+  if (!count) return std::unexpected(count.error());
+  if (*count == "0")
+    return std::unexpected(refusal("unsafe_settings", fmt::format("'{}' holds no FlowFabric data. Check the path; `ff "
+                                                                  "migrate` makes a new data set.",
+                                                                  shared.path)));
+  return {};
+}
+
+/// The steps that the schema went through, for people.
+Result<std::vector<SchemaStep>> schema_steps(Connection& connection) {
+  auto select = connection.prepare("SELECT version, name, applied_at_ms FROM ff_migration_annotation ORDER BY version");
+  if (!select) return std::unexpected(select.error());
+  std::vector<SchemaStep> steps;
+  while (true) {
+    auto row = select->step();
+    if (!row) return std::unexpected(row.error());
+    if (!*row) return steps;
+    steps.push_back({static_cast<int>(select->number(0)), std::string(select->text(1)), select->number(2)});
+  }
+}
+
 /// A log that is left although nobody has the file open: the last user did not close it.
 Result<void> check_after_crash(SqliteShared& shared, Connection& connection, bool log_left) {
   std::error_code error;
@@ -209,9 +236,9 @@ Result<Connection> open_connection(const SqliteShared& shared, OpenMode mode) {
   return connection;
 }
 
-Result<void> migrate(Connection& connection, bool auto_migrate, TimeMs now) {
-  if (auto begun = connection.execute(std::string(sql::kBegin)); !begun) return begun;
-  auto give_up = [&](Error error) -> Result<void> {
+Result<int> migrate(Connection& connection, bool auto_migrate, TimeMs now) {
+  if (auto begun = connection.execute(std::string(sql::kBegin)); !begun) return std::unexpected(begun.error());
+  auto give_up = [&](Error error) -> Result<int> {
     (void)connection.execute(std::string(sql::kRollback));
     return std::unexpected(std::move(error));
   };
@@ -240,7 +267,8 @@ Result<void> migrate(Connection& connection, bool auto_migrate, TimeMs now) {
         !done)
       return give_up(done.error());
   }
-  return connection.execute(std::string(sql::kCommit));
+  if (auto done = connection.execute(std::string(sql::kCommit)); !done) return std::unexpected(done.error());
+  return have;
 }
 
 }  // namespace ff::store::sqlite
@@ -268,22 +296,28 @@ Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, const StoreO
   auto shared = std::make_shared<SqliteShared>();
   shared->path = path;
   shared->options = options;
-  std::error_code size_error;
-  const auto log_bytes = fs::file_size(path + "-wal", size_error);
-  if (auto joined = shared->peers.join(path); !joined) return std::unexpected(joined.error());
-  const bool log_left = !size_error && log_bytes > 0 && !shared->peers.others_present();
-
   auto as_refusal = [&](const Error& cause) {
     if (cause.code == ErrorCode::corruption)
       return refusal("unsafe_settings", fmt::format("'{}' is not a usable SQLite database: {}", path, cause.message));
     return cause;
   };
+  std::error_code size_error;
+  const auto log_bytes = fs::file_size(path + "-wal", size_error);
+  if (!options.create)
+    if (auto there = expect_dataset(*shared); !there) return std::unexpected(as_refusal(there.error()));
+  if (auto joined = shared->peers.join(path); !joined) return std::unexpected(joined.error());
+  const bool log_left = !size_error && log_bytes > 0 && !shared->peers.others_present();
+
   auto connection = open_connection(*shared, OpenMode::read_write);
   if (!connection) return std::unexpected(as_refusal(connection.error()));
   if (auto done = settle_settings(*shared, *connection); !done) return std::unexpected(as_refusal(done.error()));
   if (auto done = check_after_crash(*shared, *connection, log_left); !done) return std::unexpected(as_refusal(done.error()));
-  if (auto done = migrate(*connection, options.auto_migrate, shared->now()); !done)
-    return std::unexpected(as_refusal(done.error()));
+  auto found = migrate(*connection, options.auto_migrate, shared->now());
+  if (!found) return std::unexpected(as_refusal(found.error()));
+  auto steps = schema_steps(*connection);
+  if (!steps) return std::unexpected(as_refusal(steps.error()));
+  shared->info.schema_version_found = *found;
+  shared->info.schema = std::move(*steps);
   if (auto done = shared->checkpointer.start(path, options.request_timeout_ms); !done)
     return std::unexpected(done.error());
   return std::make_unique<SqliteStore>(std::move(shared));

@@ -65,9 +65,9 @@ Result<std::unique_ptr<Reader>> open_reader(std::shared_ptr<SqliteShared> shared
 /// Opens a connection with the settings that the store relies on.
 Result<Connection> open_connection(const SqliteShared& shared, OpenMode mode);
 
-/// Brings the schema up to date under the write lock. `schema_too_new` or, without `auto_migrate`,
-/// `version_unsupported` when it cannot be.
-Result<void> migrate(Connection& connection, bool auto_migrate, TimeMs now);
+/// Brings the schema up to date under the write lock; returns the version that it had. `schema_too_new` or, without
+/// `auto_migrate`, `version_unsupported` when it cannot be.
+Result<int> migrate(Connection& connection, bool auto_migrate, TimeMs now);
 
 }  // namespace sqlite
 }  // namespace ff::store
