@@ -1,0 +1,21 @@
+#pragma once
+
+// The commands of the program, one function per group.
+
+#include "cli/command.h"
+
+namespace ff::cli {
+
+void add_submit(Program& program);   ///< submit
+void add_look(Program& program);     ///< get, why, attempts, history, result, payload
+void add_list(Program& program);     ///< list
+void add_bulk(Program& program);     ///< cancel, replay
+void add_change(Program& program);   ///< priority, revoke, complete, fail, tag, delete
+void add_lanes(Program& program);    ///< lanes, lanes pause, resume, drain
+void add_leases(Program& program);   ///< leases
+void add_worker(Program& program);   ///< worker exec
+void add_migrate(Program& program);  ///< migrate
+void add_check(Program& program);    ///< check
+void add_version(Program& program);  ///< version
+
+}  // namespace ff::cli
