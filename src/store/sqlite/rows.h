@@ -6,7 +6,20 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/queues.h"
 
+#include <array>
+
 namespace ff::store::sqlite {
+
+/// An execution id as it is stored: the uuid, then the partition. Sorts like the id.
+class IdBytes {
+ public:
+  explicit IdBytes(const ExecutionId& id);
+  std::string_view view() const { return {bytes_.data(), bytes_.size()}; }
+
+ private:
+  std::array<char, 18> bytes_;
+};
+ExecutionId id_from(std::string_view bytes);
 
 /// What a row has besides the record.
 struct RowMeta {
@@ -24,8 +37,9 @@ struct CoreRow {
 ExecutionId id_of_row(const Statement& row);
 /// Reads a row of `FF_CORE_COLUMNS`.
 Result<CoreRow> read_core(const Statement& row, Queues& queues);
-/// Binds a row for insert or update. What is bound by reference lives in `packed` and in the record it was made from.
-void bind_core(Statement& statement, const PackedRow& packed, const RowMeta& meta, std::int64_t queue_id);
+/// Binds a row for insert or update. What is bound by reference lives in the arguments.
+void bind_core(Statement& statement, const PackedRow& packed, const IdBytes& id, const RowMeta& meta,
+               std::int64_t queue_id);
 
 Result<Lane> read_lane(const Statement& row);
 Result<void> write_lane(Statement& statement, const Lane& lane);
@@ -38,8 +52,8 @@ struct EventRow {
   const core::EventRecord* lease = nullptr;  ///< set when the row carries two
   const core::EventRecord* event = nullptr;
 };
-/// Groups the events of a commit into rows, in order.
-std::vector<EventRow> event_rows(const std::vector<core::EventRecord>& events);
+/// The row that begins with `events[at]`.
+EventRow event_row(const std::vector<core::EventRecord>& events, std::size_t at);
 Result<void> write_event(Statement& statement, const EventRow& row, std::int64_t event_id, std::int64_t queue_id,
                          std::int64_t prev_event_id);
 /// The one or two events of a row, in order; `prev_event_id` leads to the one before.

@@ -51,7 +51,10 @@ Result<void> SqliteSession::save_events(core::WorkingSet& set) {
     if (!row) return std::unexpected(row.error());
     last = event_head_.number(1);
   }
-  for (const EventRow& row : event_rows(set.events())) {
+  const auto& events = set.events();
+  for (std::size_t at = 0; at < events.size();) {
+    const EventRow row = event_row(events, at);
+    at += row.lease ? 2 : 1;
     last += row.lease ? 2 : 1;
     std::int64_t queue_id = 0;
     if (row.event->queue) {
@@ -71,10 +74,11 @@ Result<void> SqliteSession::save_execution(core::WorkingSet& set, const Executio
   if (!slot.stored) return insert_execution(set, slot);
   const core::ExecutionRecord& record = *slot.value;
   const RowMeta& meta = rows_[slot.key];
-  const PackedRow packed = pack(record);
+  const IdBytes id(slot.key);
+  const PackedRow packed = pack(record, pack_buffer_);
   auto queue_id = queues_.id_of(record.queue, true);
   if (!queue_id) return std::unexpected(queue_id.error());
-  bind_core(core_update_, packed, meta, **queue_id);
+  bind_core(core_update_, packed, id, meta, **queue_id);
   if (auto done = core_update_.run(); !done) return done;
   if (slot.before->tags != record.tags) {
     const std::string text = record.tags ? pack_tags(*record.tags) : std::string();
@@ -87,10 +91,11 @@ Result<void> SqliteSession::save_execution(core::WorkingSet& set, const Executio
 Result<void> SqliteSession::insert_execution(core::WorkingSet& set, const ExecutionSlot& slot) {
   const core::ExecutionRecord& record = *slot.value;
   RowMeta& meta = rows_[slot.key];
-  const PackedRow packed = pack(record);
+  const IdBytes id(slot.key);
+  const PackedRow packed = pack(record, pack_buffer_);
   auto queue_id = queues_.id_of(record.queue, true);
   if (!queue_id) return std::unexpected(queue_id.error());
-  bind_core(core_insert_, packed, meta, **queue_id);
+  bind_core(core_insert_, packed, id, meta, **queue_id);
   if (auto done = core_insert_.run(); !done) return done;
   meta.seq = sqlite3_last_insert_rowid(connection_.raw());
 
@@ -120,9 +125,9 @@ Result<void> SqliteSession::erase_execution(const ExecutionSlot& slot) {
 
 Result<void> SqliteSession::save_tags(const ExecutionId& id, TimeMs created_at_ms, const Tags* before,
                                       const Tags* after) {
+  const IdBytes bytes(id);
   auto run = [&](Statement& statement, const std::string& key, const std::string& value) {
-    statement.bind(1, key).bind(2, value).bind(3, created_at_ms).bind(4, id.uuid).bind(5, std::int64_t{id.partition});
-    return statement.run();
+    return statement.bind(1, key).bind(2, value).bind(3, created_at_ms).bind_blob(4, bytes.view()).run();
   };
   auto has = [](const Tags* tags, const std::string& key, const std::string& value) {
     if (!tags) return false;

@@ -161,8 +161,9 @@ Result<void> SqliteSession::keep_row(core::WorkingSet& set, const Statement& row
 
 Result<void> SqliteSession::load_execution(core::WorkingSet& set, const ExecutionId& id) {
   if (set.executions().find(id)) return {};
+  const IdBytes bytes(id);
   ResetLater reset(core_by_id_);
-  auto row = core_by_id_.bind(1, id.uuid).bind(2, std::int64_t{id.partition}).step();
+  auto row = core_by_id_.bind_blob(1, bytes.view()).step();
   if (!row) return std::unexpected(row.error());
   if (*row) return keep_row(set, core_by_id_);
   set.executions().loaded(id, std::nullopt);
@@ -309,16 +310,15 @@ Result<Step> SqliteSession::take(std::span<const TakeRow> plan, std::deque<Unit>
   return Step::done;
 }
 
-Result<std::vector<ExecutionId>> SqliteSession::claimed_under(const std::string& worker_instance_id,
-                                                              const std::string& claim_key) {
+Result<std::vector<ExecutionId>> SqliteSession::claimed_under(const std::string&, const std::string& claim_key) {
   std::vector<ExecutionId> held;
   ResetLater reset(claimed_under_);
-  claimed_under_.bind(1, claim_key).bind(2, worker_instance_id);
+  claimed_under_.bind(1, claim_key);
   while (true) {
     auto row = claimed_under_.step();
     if (!row) return std::unexpected(row.error());
     if (!*row) return held;
-    held.push_back({static_cast<std::uint16_t>(claimed_under_.number(1)), claimed_under_.uuid(0)});
+    held.push_back(id_from(claimed_under_.blob(0)));
   }
 }
 

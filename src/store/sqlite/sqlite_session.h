@@ -53,6 +53,7 @@ class SqliteSession final : public Session {
   Connection connection_;
   Queues queues_;
   boost::unordered_flat_map<ExecutionId, RowMeta, std::hash<ExecutionId>> rows_;
+  PackBuffer pack_buffer_;
   bool in_transaction_ = false;
   int wal_pages_ = 0;  ///< length of the log after the last commit, told by SQLite
   bool finish_checkpoint_ = false;
