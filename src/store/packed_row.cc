@@ -110,6 +110,7 @@ ExecutionRecord expectation(const ExecutionRecord& record) {
 template <class T, std::size_t N>
 void add_differences(json::object& out, const T& own, const T& expected, std::string_view prefix,
                      const std::array<std::string_view, N>& columns) {
+  if (own == expected) return;
   core::for_each_field_pair(own, expected, [&](std::string_view name, const auto& a, const auto& b) {
     if (a == b || in(columns, name)) return;
     out.emplace(prefix.empty() ? std::string(name) : fmt::format("{}{}", prefix, name), core::to_value(a));

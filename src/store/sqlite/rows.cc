@@ -66,18 +66,8 @@ Result<CoreRow> read_core(const Statement& row, Queues& queues) {
   return read;
 }
 
-void bind_core(Statement& s, const PackedRow& packed, const IdBytes& id, const RowMeta& meta, std::int64_t queue_id) {
-  s.bind_unless_zero(1, meta.seq).bind_blob(2, id.view()).bind(3, queue_id);
-  s.bind(4, std::int64_t{packed.priority}).bind(5, packed.created_at_ms).bind_unless_zero(6, packed.candidate);
-  s.bind(7, packed.due_at_ms).bind(8, packed.retain_until_ms).bind(9, packed.bucket).bind(10, packed.state);
-  s.bind(11, std::int64_t{packed.total_attempt_count}).bind(12, static_cast<std::int64_t>(packed.current_lease_epoch));
-  if (packed.lease.empty())
-    s.bind_null(13).bind_null(14);
-  else
-    s.bind_blob(13, packed.lease).bind(14, packed.worker);
-  s.bind(15, packed.claim_key).bind(16, packed.started_at_ms).bind(17, packed.last_mutation_at_ms);
-  s.bind(18, static_cast<std::int64_t>(packed.version)).bind_unless_zero(19, meta.last_event_id);
-  s.bind_or_null(20, packed.details);
+std::string_view unless_default(std::string_view content_type) {
+  return content_type == kDefaultContentType ? std::string_view() : content_type;
 }
 
 Result<Lane> read_lane(const Statement& row) {
@@ -149,26 +139,6 @@ namespace {
 // Where each fact stands in the column `what`; lease event and source are one more than their number, 0 is none.
 constexpr StateBits kKindBits{0, 2}, kLeaseEventBits{2, 3}, kEventOutcomeBits{5, 3}, kCancelledByBits{8, 3};
 
-std::int64_t pack_what(const core::EventRecord& event, const core::EventRecord* lease) {
-  std::int64_t what = static_cast<std::int64_t>(event.kind) << kKindBits.shift;
-  if (lease) what |= (static_cast<std::int64_t>(lease->lease_event) + 1) << kLeaseEventBits.shift;
-  if (event.kind == EventKind::completion) what |= static_cast<std::int64_t>(event.outcome) << kEventOutcomeBits.shift;
-  if (event.cancelled_by) what |= (static_cast<std::int64_t>(*event.cancelled_by) + 1) << kCancelledByBits.shift;
-  return what;
-}
-
-/// What few events have, as JSON; empty when this one has none of it.
-std::string pack_extra(const core::EventRecord& event) {
-  boost::json::object extra;
-  if (event.tags) extra["tags"] = core::to_value(*event.tags);
-  if (!event.queue) extra["namespace"] = event.namespace_;
-  if (!event.execution_id) extra["partition"] = event.partition;
-  if (!event.event_type.empty()) extra["event_type"] = event.event_type;
-  if (!event.actor.empty()) extra["actor"] = event.actor;
-  if (!event.details.empty()) extra["details"] = event.details;
-  return extra.empty() ? std::string() : boost::json::serialize(extra);
-}
-
 Result<void> unpack_extra(std::string_view text, core::EventRecord& event) {
   if (text.empty()) return {};
   auto parsed = core::parse_json(text);
@@ -196,31 +166,31 @@ EventRow event_row(const std::vector<core::EventRecord>& events, std::size_t at)
   return pair ? EventRow{&first, &events[at + 1]} : EventRow{nullptr, &first};
 }
 
-Result<void> write_event(Statement& s, const EventRow& row, std::int64_t event_id, std::int64_t queue_id,
-                         std::int64_t prev_event_id) {
+const core::EventRecord* lease_of(const EventRow& row) {
+  if (row.lease) return row.lease;
+  return row.event->kind == EventKind::lease ? row.event : nullptr;
+}
+
+std::int64_t pack_what(const EventRow& row) {
   const core::EventRecord& event = *row.event;
-  const core::EventRecord* lease = row.lease ? row.lease : event.kind == EventKind::lease ? &event : nullptr;
-  const IdBytes id(event.execution_id.value_or(ExecutionId{}));
-  const std::string extra = pack_extra(event);
-  std::string ids, worker;
-  s.bind(1, event_id);
-  if (event.execution_id)
-    s.bind_blob(2, id.view());
-  else
-    s.bind_null(2);
-  s.bind_unless_zero(3, event.queue ? queue_id : 0).bind(4, event.occurred_at_ms).bind(5, pack_what(event, lease));
-  s.bind_unless_zero(6, prev_event_id);
-  s.bind(7, event.attempt_index ? std::optional<std::int64_t>(*event.attempt_index) : std::nullopt);
-  if (lease) {
-    ids.append(core::raw_bytes(lease->lease_id)).append(core::raw_bytes(lease->attempt_id));
-    worker.append(lease->worker_id).append(1, '\n').append(lease->worker_instance_id);
-    s.bind(8, static_cast<std::int64_t>(lease->lease_epoch)).bind_blob(9, ids).bind(10, worker);
-    s.bind_or_null(11, lease->reason);
-  } else {
-    s.bind_null(8).bind_null(9).bind_null(10).bind_null(11);
-  }
-  s.bind_or_null(12, extra);
-  return s.run();
+  std::int64_t what = static_cast<std::int64_t>(event.kind) << kKindBits.shift;
+  if (const core::EventRecord* lease = lease_of(row))
+    what |= (static_cast<std::int64_t>(lease->lease_event) + 1) << kLeaseEventBits.shift;
+  if (event.kind == EventKind::completion) what |= static_cast<std::int64_t>(event.outcome) << kEventOutcomeBits.shift;
+  if (event.cancelled_by) what |= (static_cast<std::int64_t>(*event.cancelled_by) + 1) << kCancelledByBits.shift;
+  return what;
+}
+
+std::string pack_extra(const core::EventRecord& event) {
+  if (!event.tags && event.queue && event.event_type.empty()) return {};
+  boost::json::object extra;
+  if (event.tags) extra["tags"] = core::to_value(*event.tags);
+  if (!event.queue) extra["namespace"] = event.namespace_;
+  if (!event.execution_id) extra["partition"] = event.partition;
+  if (!event.event_type.empty()) extra["event_type"] = event.event_type;
+  if (!event.actor.empty()) extra["actor"] = event.actor;
+  if (!event.details.empty()) extra["details"] = event.details;
+  return boost::json::serialize(extra);
 }
 
 Result<ReadEvents> read_events(const Statement& row, Queues& queues) {

@@ -21,6 +21,10 @@ class IdBytes {
 };
 ExecutionId id_from(std::string_view bytes);
 
+/// Content types are stored only when they are not the usual one.
+inline constexpr std::string_view kDefaultContentType = "application/json";
+std::string_view unless_default(std::string_view content_type);
+
 /// What a row has besides the record.
 struct RowMeta {
   std::int64_t seq = 0;
@@ -37,9 +41,6 @@ struct CoreRow {
 ExecutionId id_of_row(const Statement& row);
 /// Reads a row of `FF_CORE_COLUMNS`.
 Result<CoreRow> read_core(const Statement& row, Queues& queues);
-/// Binds a row for insert or update. What is bound by reference lives in the arguments.
-void bind_core(Statement& statement, const PackedRow& packed, const IdBytes& id, const RowMeta& meta,
-               std::int64_t queue_id);
 
 Result<Lane> read_lane(const Statement& row);
 Result<void> write_lane(Statement& statement, const Lane& lane);
@@ -54,8 +55,12 @@ struct EventRow {
 };
 /// The row that begins with `events[at]`.
 EventRow event_row(const std::vector<core::EventRecord>& events, std::size_t at);
-Result<void> write_event(Statement& statement, const EventRow& row, std::int64_t event_id, std::int64_t queue_id,
-                         std::int64_t prev_event_id);
+/// The lease event of a row, if it has one.
+const core::EventRecord* lease_of(const EventRow& row);
+/// Kind, lease event, outcome and source of a cancel in one number.
+std::int64_t pack_what(const EventRow& row);
+/// What few events have, as JSON; empty when this one has none of it.
+std::string pack_extra(const core::EventRecord& event);
 /// The one or two events of a row, in order; `prev_event_id` leads to the one before.
 struct ReadEvents {
   std::vector<Event> events;

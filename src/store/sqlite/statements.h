@@ -19,23 +19,35 @@ inline constexpr std::string_view kRollback = "ROLLBACK";
 
 // ---- executions ----
 inline constexpr std::string_view kCoreById = "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE execution_id = ?1";
+inline constexpr std::string_view kCoreByIds =
+    "SELECT " FF_CORE_COLUMNS " FROM ff_ids CROSS JOIN ff_exec_core ON execution_id = c0";
 inline constexpr std::string_view kCoreInsert =
-    "INSERT INTO ff_exec_core (" FF_CORE_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-    "?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+    "INSERT INTO ff_exec_core (" FF_CORE_COLUMNS ") SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, "
+    "c14, c15, c16, c17, c18, c19 FROM ff_new_core";
 inline constexpr std::string_view kCoreUpdate =
-    "UPDATE ff_exec_core SET priority = ?4, candidate = ?6, due_at_ms = ?7, retain_until_ms = ?8, bucket = ?9, "
-    "state = ?10, total_attempt_count = ?11, current_lease_epoch = ?12, lease = ?13, worker = ?14, claim_key = ?15, "
-    "started_at_ms = ?16, last_mutation_at_ms = ?17, version = ?18, last_event_id = ?19, details = ?20 WHERE seq = ?1";
+    "INSERT INTO ff_exec_core (" FF_CORE_COLUMNS ") SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, "
+    "c14, c15, c16, c17, c18, c19 FROM ff_changed_core WHERE true ON CONFLICT (seq) DO UPDATE SET "
+    "priority = excluded.priority, candidate = excluded.candidate, due_at_ms = excluded.due_at_ms, "
+    "retain_until_ms = excluded.retain_until_ms, bucket = excluded.bucket, state = excluded.state, "
+    "total_attempt_count = excluded.total_attempt_count, current_lease_epoch = excluded.current_lease_epoch, "
+    "lease = excluded.lease, worker = excluded.worker, claim_key = excluded.claim_key, "
+    "started_at_ms = excluded.started_at_ms, last_mutation_at_ms = excluded.last_mutation_at_ms, "
+    "version = excluded.version, last_event_id = excluded.last_event_id, details = excluded.details";
+inline constexpr std::string_view kLastSeq = "SELECT coalesce(max(seq), 0) FROM ff_exec_core";
 inline constexpr std::string_view kCoreDelete = "DELETE FROM ff_exec_core WHERE seq = ?1";
 
 inline constexpr std::string_view kInfoInsert =
-    "INSERT INTO ff_exec_info (seq, policy, tags, origin, payload_content_type, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    "INSERT INTO ff_exec_info (seq, policy, tags, origin, payload_content_type, payload) "
+    "SELECT c0, c1, c2, c3, c4, c5 FROM ff_new_info";
 inline constexpr std::string_view kInfoTags = "UPDATE ff_exec_info SET tags = ?2 WHERE seq = ?1";
 inline constexpr std::string_view kTagsOf = "SELECT tags FROM ff_exec_info WHERE seq = ?1";
 inline constexpr std::string_view kInfo =
     "SELECT policy, origin, payload_content_type, length(payload) FROM ff_exec_info WHERE seq = ?1";
 inline constexpr std::string_view kInfoPayload =
     "SELECT policy, origin, payload_content_type, length(payload), payload FROM ff_exec_info WHERE seq = ?1";
+inline constexpr std::string_view kInfoPayloads =
+    "SELECT policy, origin, payload_content_type, length(payload), payload FROM ff_seqs CROSS JOIN ff_exec_info ON "
+    "seq = c0";
 inline constexpr std::string_view kInfoDelete = "DELETE FROM ff_exec_info WHERE seq = ?1";
 
 inline constexpr std::string_view kResultPut =
@@ -163,7 +175,8 @@ inline constexpr std::string_view kEventHeadSet = "UPDATE ff_event_head SET last
 inline constexpr std::string_view kEventFirstSet =
     "UPDATE ff_event_head SET first_event_id = ?1, audit_event_id = ?2 WHERE shard = 0";
 inline constexpr std::string_view kEventInsert =
-    "INSERT INTO ff_event (" FF_EVENT_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    "INSERT INTO ff_event (" FF_EVENT_COLUMNS ") SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM "
+    "ff_new_events";
 inline constexpr std::string_view kEvent = "SELECT " FF_EVENT_COLUMNS " FROM ff_event WHERE event_id = ?1";
 inline constexpr std::string_view kEventsFrom =
     "SELECT event_id, what & 3, occurred_at_ms FROM ff_event WHERE event_id >= ?1 ORDER BY event_id LIMIT ?2";
