@@ -78,10 +78,12 @@ void for_each_field(T& record, Visit&& visit) {
   boost::mp11::mp_for_each<Members>([&](auto d) {
     auto& member = record.*d.pointer;
     using M = std::remove_cvref_t<decltype(member)>;
-    if constexpr (is_group<M>)
+    if constexpr (is_group<M>) {
       for_each_field(member, visit);
-    else
-      visit(wire_name(d.name), member);
+    } else {
+      static constexpr std::string_view kName = wire_name(decltype(d)::name);
+      visit(kName, member);
+    }
   });
 }
 
@@ -94,10 +96,12 @@ void for_each_field_pair(const T& left, const T& right, Visit&& visit) {
     const auto& a = left.*d.pointer;
     const auto& b = right.*d.pointer;
     using M = std::remove_cvref_t<decltype(a)>;
-    if constexpr (is_group<M>)
+    if constexpr (is_group<M>) {
       for_each_field_pair(a, b, visit);
-    else
-      visit(wire_name(d.name), a, b);
+    } else {
+      static constexpr std::string_view kName = wire_name(decltype(d)::name);
+      visit(kName, a, b);
+    }
   });
 }
 

@@ -14,7 +14,7 @@ void Writes::insert(ExecutionRecord record) {
   record.times.created_at_ms = record.times.last_transition_at_ms = record.times.last_mutation_at_ms = now_;
   if (auto derived = derive_public_state(record.state)) record.state.public_state = *derived;
   check(record);
-  executions.push_back(std::move(record));
+  executions.push_back(std::make_unique<ExecutionRecord>(std::move(record)));
 }
 
 void Writes::update(const ExecutionRecord& before, ExecutionRecord after) {
@@ -31,7 +31,7 @@ void Writes::update(const ExecutionRecord& before, ExecutionRecord after) {
       after.attempt->version = before.attempt->version + 1;
   }
   check(after);
-  executions.push_back(std::move(after));
+  executions.push_back(std::make_unique<ExecutionRecord>(std::move(after)));
 }
 
 void Writes::lane(Lane value) {
@@ -42,26 +42,27 @@ void Writes::lane(Lane value) {
 void WorkingSet::apply(Writes writes) {
   changed_ = changed_ || !writes.executions.empty() || !writes.erased.empty() || !writes.lanes.empty() ||
              !writes.keys.empty() || !writes.events.empty();
-  for (auto& [id, value] : writes.infos) infos_.write(id, std::move(value));
-  for (auto& [id, value] : writes.payloads) payloads_.write(id, std::move(value));
-  for (auto& [id, value] : writes.results) results_.write(id, std::move(value));
+  auto boxed = [](auto value) { return std::make_unique<decltype(value)>(std::move(value)); };
+  for (auto& [id, value] : writes.infos) infos_.write(id, boxed(std::move(value)));
+  for (auto& [id, value] : writes.payloads) payloads_.write(id, boxed(std::move(value)));
+  for (auto& [id, value] : writes.results) results_.write(id, value ? boxed(std::move(*value)) : nullptr);
   for (auto& [id, value] : writes.attempts) {
     const AttemptKey key{id, value.attempt_index};
-    attempts_.write(key, std::move(value));
+    attempts_.write(key, boxed(std::move(value)));
   }
   for (auto& record : writes.executions) {
-    const ExecutionId id = record.id;
+    const ExecutionId id = record->id;
     executions_.write(id, std::move(record));
   }
-  for (const auto& id : writes.erased) executions_.write(id, std::nullopt);
+  for (const auto& id : writes.erased) executions_.write(id, nullptr);
   for (auto& value : writes.lanes) {
     const std::string id = value.lane_id;
-    lanes_.write(id, std::move(value));
+    lanes_.write(id, boxed(std::move(value)));
   }
   for (auto& [id, value] : writes.keys) {
     const IdempotencyRecord* known = keys_.get(id);
     if (value) value->version = (known ? known->version : 0) + 1;
-    keys_.write(id, std::move(value));
+    keys_.write(id, value ? boxed(std::move(*value)) : nullptr);
   }
   for (auto& event : writes.events) events_.push_back(std::move(event));
 }

@@ -21,8 +21,8 @@ class Table {
  public:
   struct Slot {
     Key key;
-    std::optional<Value> value;   ///< as it is now; none: it does not exist
-    std::optional<Value> before;  ///< as it was loaded; meaningful once `dirty`
+    std::unique_ptr<Value> value;   ///< as it is now; null: it does not exist
+    std::unique_ptr<Value> before;  ///< as it was loaded; meaningful once `dirty`
     bool stored = false;          ///< it was in the store when it was loaded
     bool dirty = false;
   };
@@ -33,20 +33,23 @@ class Table {
   }
   const Value* get(const Key& key) const {
     const Slot* slot = find(key);
-    return slot && slot->value ? &*slot->value : nullptr;
+    return slot ? slot->value.get() : nullptr;
   }
-  /// Called by the store with what it found. What the batch has already is left as it is.
-  const Slot& loaded(const Key& key, std::optional<Value> value) {
+  /// Called by the store with what it found, or null. What the batch has already is left as it is.
+  const Slot& loaded(const Key& key, std::unique_ptr<Value> value) {
     auto [it, added] = index_.try_emplace(key, nullptr);
     if (added) {
-      const bool stored = value.has_value();
-      it->second = &slots_.emplace_back(Slot{key, std::move(value), std::nullopt, stored, false});
+      const bool stored = value != nullptr;
+      it->second = &slots_.emplace_back(Slot{key, std::move(value), nullptr, stored, false});
     }
     return *it->second;
   }
-  void write(const Key& key, std::optional<Value> value) {
+  const Slot& loaded(const Key& key, std::optional<Value> value) {
+    return loaded(key, value ? std::make_unique<Value>(std::move(*value)) : nullptr);
+  }
+  void write(const Key& key, std::unique_ptr<Value> value) {
     auto [it, added] = index_.try_emplace(key, nullptr);
-    if (added) it->second = &slots_.emplace_back(Slot{key, std::nullopt, std::nullopt, false, false});
+    if (added) it->second = &slots_.emplace_back(Slot{key, nullptr, nullptr, false, false});
     Slot& slot = *it->second;
     if (!slot.dirty) slot.before = std::move(slot.value);
     slot.value = std::move(value);
@@ -143,10 +146,12 @@ class Writes {
   void append(EventRecord event) { events.push_back(std::move(event)); }
 
   TimeMs now() const { return now_; }
+  /// The execution that was saved last, as it will be stored.
+  const ExecutionRecord& saved() const { return *executions.back(); }
   /// What is illegal in what was saved; such writes are dropped as a whole.
   const std::string& broken() const { return broken_; }
 
-  std::vector<ExecutionRecord> executions;
+  std::vector<std::unique_ptr<ExecutionRecord>> executions;
   std::vector<ExecutionId> erased;
   std::vector<std::pair<ExecutionId, ExecutionInfo>> infos;
   std::vector<std::pair<ExecutionId, PayloadPart>> payloads;

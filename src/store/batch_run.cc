@@ -190,7 +190,8 @@ BatchRun::State BatchRun::claims() {
     if (*loaded == Step::blocked) return State::blocked;
     for (const auto& id : *held) {
       const ExecutionRecord* record = unit.set.execution(id);
-      if (record && record->is_live(unit.now) && record->lease->claim_key == claim->request().claim_key)
+      if (record && record->is_live(unit.now) && record->lease->claim_key == claim->request().claim_key &&
+          record->lease->current_worker_instance_id == claim->request().worker.worker_instance_id)
         claim->repeat(id, unit.set);
     }
   }

@@ -1,17 +1,19 @@
 #include "store/packed_row.h"
 
 #include "core/access.h"
+#include "core/ids.h"
 #include "core/json.h"
 #include "core/policy.h"
+#include "core/state.h"
 
 #include <array>
+#include <cstring>
 
 namespace ff::store {
 namespace {
 
 namespace json = boost::json;
 using core::ExecutionRecord;
-using core::name_of;
 
 // Fields that have columns of their own and are never found in the details.
 constexpr std::array kColumns = {std::string_view("created_at_ms"), std::string_view("started_at_ms"),
@@ -108,6 +110,7 @@ ExecutionRecord expectation(const ExecutionRecord& record) {
 template <class T, std::size_t N>
 void add_differences(json::object& out, const T& own, const T& expected, std::string_view prefix,
                      const std::array<std::string_view, N>& columns) {
+  if (own == expected) return;
   core::for_each_field_pair(own, expected, [&](std::string_view name, const auto& a, const auto& b) {
     if (a == b || in(columns, name)) return;
     out.emplace(prefix.empty() ? std::string(name) : fmt::format("{}{}", prefix, name), core::to_value(a));
@@ -179,31 +182,79 @@ Result<void> apply_details(ExecutionRecord& record, std::string_view text) {
   return {};
 }
 
-template <class E>
-bool to_enum(std::int64_t number, E& to) {
-  auto found = core::enum_from_number<E>(number);
-  if (found) to = *found;
-  return found.has_value();
+// ---- the packed columns -------------------------------------------------------------------------------------------
+
+constexpr std::size_t kIdsBytes = 32, kLeaseBytes = kIdsBytes + 4 + 8 + 8;
+
+template <class I>
+void put(std::string& out, I value) {
+  for (int shift = static_cast<int>(sizeof(I)) * 8 - 8; shift >= 0; shift -= 8)
+    out.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> shift));
 }
 
-Result<StateVector> unpack_state(const PackedRow& row) {
+template <class I>
+I get(std::string_view bytes, std::size_t at) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < sizeof(I); ++i) value = (value << 8) | static_cast<std::uint8_t>(bytes[at + i]);
+  return static_cast<I>(value);
+}
+
+Uuid get_uuid(std::string_view bytes, std::size_t at) {
+  Uuid uuid;
+  std::memcpy(uuid.bytes.data(), bytes.data() + at, 16);
+  return uuid;
+}
+
+template <class E>
+std::int64_t bits_of(E value, StateBits bits) {
+  return static_cast<std::int64_t>(value) << bits.shift;
+}
+
+std::int64_t pack_state(const ExecutionRecord& record) {
+  const StateVector& s = record.state;
+  return bits_of(s.lifecycle_phase, kPhaseBits) | bits_of(s.ownership_state, kOwnershipBits) |
+         bits_of(s.eligibility_state, kEligibilityBits) | bits_of(s.blocking_reason, kReasonBits) |
+         bits_of(s.terminal_outcome, kOutcomeBits) | bits_of(s.attempt_state, kAttemptStateBits) |
+         bits_of(s.public_state, kPublicStateBits) |
+         (record.attempt ? bits_of(record.attempt->attempt_type, kAttemptTypeBits) : 0) |
+         bits_of(record.tags ? 1 : 0, kTagsBits);
+}
+
+template <class E>
+bool to_enum(std::int64_t state, StateBits bits, E last, E& to) {
+  const std::int64_t number = get_bits(state, bits);
+  to = static_cast<E>(number);
+  return number <= static_cast<std::int64_t>(last);
+}
+
+Result<StateVector> unpack_state(std::int64_t state) {
   StateVector s;
-  auto bad = [](std::string_view field, std::int64_t value) {
-    return std::unexpected(core::corruption("ff_exec_core", field, std::to_string(value)));
+  auto bad = [&](std::string_view field, StateBits bits) {
+    return std::unexpected(core::corruption("ff_exec_core", field, std::to_string(get_bits(state, bits))));
   };
-  if (!to_enum(row.lifecycle_phase, s.lifecycle_phase)) return bad("lifecycle_phase", row.lifecycle_phase);
-  if (!to_enum(row.ownership_state, s.ownership_state)) return bad("ownership_state", row.ownership_state);
-  if (!to_enum(row.eligibility_state, s.eligibility_state)) return bad("eligibility_state", row.eligibility_state);
-  if (!to_enum(row.blocking_reason, s.blocking_reason)) return bad("blocking_reason", row.blocking_reason);
-  if (!to_enum(row.terminal_outcome, s.terminal_outcome)) return bad("terminal_outcome", row.terminal_outcome);
-  if (!to_enum(row.attempt_state, s.attempt_state)) return bad("attempt_state", row.attempt_state);
-  if (!to_enum(row.public_state, s.public_state)) return bad("public_state", row.public_state);
+  to_enum(state, kPhaseBits, LifecyclePhase::terminal, s.lifecycle_phase);
+  to_enum(state, kOwnershipBits, OwnershipState::lease_revoked, s.ownership_state);
+  if (!to_enum(state, kEligibilityBits, EligibilityState::not_applicable, s.eligibility_state))
+    return bad("eligibility_state", kEligibilityBits);
+  if (!to_enum(state, kReasonBits, BlockingReason::paused_by_policy, s.blocking_reason))
+    return bad("blocking_reason", kReasonBits);
+  if (!to_enum(state, kOutcomeBits, TerminalOutcome::skipped, s.terminal_outcome))
+    return bad("terminal_outcome", kOutcomeBits);
+  if (!to_enum(state, kAttemptStateBits, AttemptState::attempt_terminal, s.attempt_state))
+    return bad("attempt_state", kAttemptStateBits);
+  if (!to_enum(state, kPublicStateBits, PublicState::skipped, s.public_state))
+    return bad("public_state", kPublicStateBits);
+  const auto derived = core::derive_public_state(s);
+  if (!derived) return std::unexpected(derived.error());
+  if (*derived != s.public_state) return bad("public_state", kPublicStateBits);
   return s;
 }
 
+std::string_view keep(std::string& buffer) { return buffer; }
+
 }  // namespace
 
-PackedRow pack(const ExecutionRecord& record) {
+PackedRow pack(const ExecutionRecord& record, PackBuffer& buffer) {
   PackedRow row;
   row.id = record.id;
   row.priority = record.priority;
@@ -212,34 +263,28 @@ PackedRow pack(const ExecutionRecord& record) {
   row.due_at_ms = core::due_at(record);
   row.retain_until_ms = record.times.retain_until_ms;
   row.bucket = static_cast<std::int64_t>(core::bucket_of(record));
-  const StateVector& s = record.state;
-  row.lifecycle_phase = static_cast<std::int64_t>(s.lifecycle_phase);
-  row.ownership_state = static_cast<std::int64_t>(s.ownership_state);
-  row.eligibility_state = static_cast<std::int64_t>(s.eligibility_state);
-  row.blocking_reason = static_cast<std::int64_t>(s.blocking_reason);
-  row.terminal_outcome = static_cast<std::int64_t>(s.terminal_outcome);
-  row.attempt_state = static_cast<std::int64_t>(s.attempt_state);
-  row.public_state = static_cast<std::int64_t>(s.public_state);
+  row.state = pack_state(record);
   row.total_attempt_count = record.counters.total_attempt_count;
   row.current_lease_epoch = record.counters.current_lease_epoch;
+  buffer.lease.clear();
+  buffer.worker.clear();
   if (record.attempt) {
-    row.attempt_id = record.attempt->attempt_id;
-    row.attempt_type = static_cast<std::int64_t>(record.attempt->attempt_type);
-    row.lease_id = record.attempt->lease_id;
-    row.worker_id = record.attempt->worker_id;
-    row.worker_instance_id = record.attempt->worker_instance_id;
+    buffer.lease.append(core::raw_bytes(record.attempt->lease_id)).append(core::raw_bytes(record.attempt->attempt_id));
+    buffer.worker.append(record.attempt->worker_id).append(1, '\n').append(record.attempt->worker_instance_id);
   }
   if (record.lease) {
-    row.lease_ttl_ms = record.lease->lease_ttl_ms;
-    row.lease_acquired_at_ms = record.lease->lease_acquired_at_ms;
-    row.lease_expires_at_ms = record.lease->lease_expires_at_ms;
+    put(buffer.lease, record.lease->lease_ttl_ms);
+    put(buffer.lease, record.lease->lease_acquired_at_ms);
+    put(buffer.lease, record.lease->lease_expires_at_ms);
     if (record.lease->claim_key) row.claim_key = *record.lease->claim_key;
   }
+  row.lease = keep(buffer.lease);
+  row.worker = keep(buffer.worker);
   row.started_at_ms = record.times.started_at_ms;
   row.last_mutation_at_ms = record.times.last_mutation_at_ms;
   row.version = record.version;
-  row.has_tags = record.tags != nullptr;
-  row.details = details_of(record);
+  buffer.details = details_of(record);
+  row.details = keep(buffer.details);
   return row;
 }
 
@@ -248,7 +293,7 @@ Result<ExecutionRecord> unpack(const PackedRow& row, core::QueueRef queue) {
   record.id = row.id;
   record.queue = std::move(queue);
   record.priority = row.priority;
-  auto state = unpack_state(row);
+  auto state = unpack_state(row.state);
   if (!state) return std::unexpected(state.error());
   record.state = *state;
   record.counters.total_attempt_count = row.total_attempt_count;
@@ -258,28 +303,31 @@ Result<ExecutionRecord> unpack(const PackedRow& row, core::QueueRef queue) {
   record.times.retain_until_ms = row.retain_until_ms;
   record.times.last_mutation_at_ms = row.last_mutation_at_ms;
   record.version = row.version;
-  if (record.state.ownership_state != OwnershipState::unowned) {
-    if (!row.lease_id || !row.lease_ttl_ms || !row.lease_acquired_at_ms || !row.lease_expires_at_ms)
-      return std::unexpected(core::corruption("ff_exec_core", "lease_id", "incomplete lease"));
+  const bool owned = record.state.ownership_state != OwnershipState::unowned;
+  const bool tried = row.total_attempt_count > 0;
+  const std::size_t newline = row.worker.find('\n');
+  if (row.lease.size() != (owned ? kLeaseBytes : tried ? kIdsBytes : 0))
+    return std::unexpected(core::corruption("ff_exec_core", "lease", fmt::format("{} bytes", row.lease.size())));
+  if (tried && newline == std::string_view::npos)
+    return std::unexpected(core::corruption("ff_exec_core", "worker", row.worker));
+  if (owned) {
     core::LeaseFields& lease = record.lease.emplace();
-    lease.current_lease_id = *row.lease_id;
-    lease.current_worker_id = row.worker_id;
-    lease.current_worker_instance_id = row.worker_instance_id;
-    lease.lease_ttl_ms = *row.lease_ttl_ms;
-    lease.lease_acquired_at_ms = *row.lease_acquired_at_ms;
-    lease.lease_expires_at_ms = *row.lease_expires_at_ms;
+    lease.current_lease_id = get_uuid(row.lease, 0);
+    lease.current_worker_id = row.worker.substr(0, newline);
+    lease.current_worker_instance_id = row.worker.substr(newline + 1);
+    lease.lease_ttl_ms = get<std::uint32_t>(row.lease, kIdsBytes);
+    lease.lease_acquired_at_ms = get<TimeMs>(row.lease, kIdsBytes + 4);
+    lease.lease_expires_at_ms = get<TimeMs>(row.lease, kIdsBytes + 12);
     if (row.claim_key) lease.claim_key = std::string(*row.claim_key);
   }
   fill_expected(record);
   if (record.attempt) {
-    if (!row.attempt_id || !row.lease_id) return std::unexpected(core::corruption("ff_exec_core", "attempt_id", "missing"));
     Attempt& attempt = *record.attempt;
-    attempt.attempt_id = *row.attempt_id;
-    if (!to_enum(row.attempt_type, attempt.attempt_type))
-      return std::unexpected(core::corruption("ff_exec_core", "attempt_type", std::to_string(row.attempt_type)));
-    attempt.lease_id = *row.lease_id;
-    attempt.worker_id = row.worker_id;
-    attempt.worker_instance_id = row.worker_instance_id;
+    attempt.lease_id = get_uuid(row.lease, 0);
+    attempt.attempt_id = get_uuid(row.lease, 16);
+    to_enum(row.state, kAttemptTypeBits, AttemptType::replay, attempt.attempt_type);
+    attempt.worker_id = row.worker.substr(0, newline);
+    attempt.worker_instance_id = row.worker.substr(newline + 1);
     if (attempt.release_op) attempt.released_lease_id = attempt.lease_id;
     if (record.state.attempt_state != AttemptState::pending_retry_attempt &&
         record.state.attempt_state != AttemptState::pending_replay_attempt)

@@ -10,7 +10,7 @@
 
 namespace ff::store {
 
-/// The row. Texts are views: into the record when packed, into the driver's memory when read.
+/// The row. Views point into the record when it was packed, into the driver's memory when it was read.
 struct PackedRow {
   ExecutionId id;
   std::int32_t priority = 0;
@@ -20,28 +20,40 @@ struct PackedRow {
   std::optional<TimeMs> due_at_ms;
   std::optional<TimeMs> retain_until_ms;
   std::int64_t bucket = 0;  ///< place in the counts of its lane
-  // The state vector, by enumerator number.
-  std::int64_t lifecycle_phase = 0, ownership_state = 0, eligibility_state = 0, blocking_reason = 0;
-  std::int64_t terminal_outcome = 0, attempt_state = 0, public_state = 0;
+  /// The state vector, the newest attempt's type and whether there are tags, each in its bits; see `StateBits`.
+  std::int64_t state = 0;
   std::uint32_t total_attempt_count = 0;
   std::uint64_t current_lease_epoch = 0;
-  // The newest attempt's last lease; its times only while the execution is owned.
-  std::optional<Uuid> lease_id;
-  std::string_view worker_id, worker_instance_id;
-  std::optional<std::uint32_t> lease_ttl_ms;
-  std::optional<TimeMs> lease_acquired_at_ms, lease_expires_at_ms;
+  /// Of the newest attempt: lease id and attempt id, then while the execution is owned ttl, acquired and expiry
+  /// (big-endian). Empty without an attempt.
+  std::string_view lease;
+  /// The holder, `<worker_id>\n<worker_instance_id>`; empty without an attempt.
+  std::string_view worker;
   std::optional<std::string_view> claim_key;
-  std::optional<Uuid> attempt_id;
-  std::int64_t attempt_type = 0;
   std::optional<TimeMs> started_at_ms;
   TimeMs last_mutation_at_ms = 0;
   std::uint64_t version = 0;
-  bool has_tags = false;
   /// JSON object of the fields that are not as expected; empty when all are.
-  std::string details;
+  std::string_view details;
 };
 
-PackedRow pack(const core::ExecutionRecord& record);
+/// Where each fact stands in `PackedRow::state`: a contract with what is stored.
+struct StateBits {
+  int shift;
+  int width;
+};
+inline constexpr StateBits kPhaseBits{0, 2}, kOwnershipBits{2, 2}, kEligibilityBits{4, 3}, kReasonBits{7, 4},
+    kOutcomeBits{11, 3}, kAttemptStateBits{14, 3}, kPublicStateBits{17, 4}, kAttemptTypeBits{21, 2}, kTagsBits{23, 1};
+constexpr std::int64_t get_bits(std::int64_t state, StateBits bits) {
+  return (state >> bits.shift) & ((std::int64_t{1} << bits.width) - 1);
+}
+
+/// Owns what a packed row points to besides the record.
+struct PackBuffer {
+  std::string lease, worker, details;
+};
+
+PackedRow pack(const core::ExecutionRecord& record, PackBuffer& buffer);
 /// The record without its tags. Contradictions are `corruption` with the field and its value.
 Result<core::ExecutionRecord> unpack(const PackedRow& row, core::QueueRef queue);
 

@@ -66,7 +66,7 @@ class Session {
   virtual Result<Step> load(std::span<Unit* const> units, std::span<core::Reads> reads, LoadMode mode) = 0;
   /// Takes candidates by plan; what others hold is passed over. May add units to `units`.
   virtual Result<Step> take(std::span<const TakeRow> plan, std::deque<Unit>& units, std::vector<Taken>& taken) = 0;
-  /// Executions that the instance still holds under that claim key.
+  /// Executions that may still be held under that claim key; the batch looks at each once more.
   virtual Result<std::vector<ExecutionId>> claimed_under(const std::string& worker_instance_id,
                                                          const std::string& claim_key) = 0;
   /// Saves and commits every unit; each learns its outcome. An error concerns all of them and nothing was committed.

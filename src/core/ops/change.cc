@@ -98,7 +98,7 @@ Decision<Changed> decide(const Replay& op, const Records& in, TimeMs now) {
   const json::object details{{"branch", "normal"}, {"groups_reset", 0}, {"replay_count", again.counters.replay_count}};
   writes.append(operator_event(record, "replayed", op.caller.actor, json::serialize(details), now));
   writes.update(record, std::move(again));
-  return {Changed{op.id, writes.executions.back().state.public_state, false}, std::move(writes)};
+  return {Changed{op.id, writes.saved().state.public_state, false}, std::move(writes)};
 }
 
 }  // namespace ff::core

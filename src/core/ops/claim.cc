@@ -217,7 +217,7 @@ Decision<LeasedTasks> decide(const ClaimNamed& op, const Records& in, TimeMs now
     lost = *stored;
     lose_lease(lost, writes);
     writes.update(*stored, lost);
-    lost = writes.executions.back();
+    lost = writes.saved();
     lost.version = stored->version;
     record = &lost;
     if (record->is_terminal()) return {std::unexpected(not_active(*record)), std::move(writes)};
@@ -250,7 +250,7 @@ Decision<LeasedTasks> decide(const ClaimNamed& op, const Records& in, TimeMs now
   IdSource ids = op.claim.ids;
   auto task = lease_candidate(*record, in, op.claim, ids, lease_writes);
   // One operation, one version: the loss and the lease are one change of the stored record.
-  ExecutionRecord after = std::move(lease_writes.executions.back());
+  ExecutionRecord after = std::move(*lease_writes.executions.back());
   writes.executions.clear();
   writes.update(*stored, std::move(after));
   for (auto& [id, attempt] : lease_writes.attempts) {

@@ -82,7 +82,7 @@ Decision<Submitted> decide(const Create& op, const Records& in, TimeMs now) {
   if (op.key && op.dedup_window_ms > 0)
     writes.key(*op.key, IdempotencyRecord{*op.key, op.id.partition, op.id, op.content_digest, now,
                                           add_ms(now, op.dedup_window_ms), 0});
-  const PublicState state = writes.executions.back().state.public_state;
+  const PublicState state = writes.saved().state.public_state;
   return {Submitted{op.id, state, false}, std::move(writes)};
 }
 

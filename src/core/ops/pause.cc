@@ -75,7 +75,7 @@ Decision<Changed> decide(const WaitForChildren& op, const Records& in, TimeMs no
   pause_attempt(paused, "waiting_children", InterruptKind::waiting_children, now);
   make_eligible(paused, AttemptState::attempt_interrupted);
   writes.update(**held, std::move(paused));
-  return {Changed{op.handle.execution_id, writes.executions.back().state.public_state, false}, std::move(writes)};
+  return {Changed{op.handle.execution_id, writes.saved().state.public_state, false}, std::move(writes)};
 }
 
 }  // namespace ff::core

@@ -49,7 +49,8 @@ void MemoryData::save(const core::WorkingSet& const_set) {
   for (const auto& slot : set.payloads().slots())
     if (Row* row = slot.dirty && slot.value ? row_of(slot.key) : nullptr) row->payload = slot.value->payload;
   for (const auto& slot : set.results().slots())
-    if (Row* row = slot.dirty ? row_of(slot.key) : nullptr) row->result = slot.value;
+    if (Row* row = slot.dirty ? row_of(slot.key) : nullptr)
+      row->result = slot.value ? std::optional(*slot.value) : std::nullopt;
   for (const auto& slot : set.attempts().slots())
     if (slot.dirty && slot.value && row_of(slot.key.execution_id)) attempts[slot.key] = *slot.value;
   for (const auto& slot : set.lanes().slots())

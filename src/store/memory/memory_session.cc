@@ -166,13 +166,13 @@ bool MemorySession::conflicts(core::WorkingSet& set) const {
   auto changed = [](const auto& map, const auto& slot, const auto& version_of) {
     auto it = map.find(slot.key);
     const auto& loaded = slot.dirty ? slot.before : slot.value;
-    if (it == map.end()) return loaded.has_value();
+    if (it == map.end()) return loaded != nullptr;
     return !loaded || version_of(*loaded) != version_of(it->second);
   };
   for (const auto& slot : set.executions().slots()) {
     auto it = data.executions.find(slot.key);
     const auto& loaded = slot.dirty ? slot.before : slot.value;
-    if (it == data.executions.end() ? loaded.has_value() : !loaded || loaded->version != it->second.record.version)
+    if (it == data.executions.end() ? loaded != nullptr : !loaded || loaded->version != it->second.record.version)
       return true;
   }
   for (const auto& slot : set.keys().slots())

@@ -35,6 +35,8 @@ class Statement {
   Statement& bind(int at, const std::optional<T>& value) {
     return value ? bind(at, *value) : bind_null(at);
   }
+  /// Null when zero.
+  Statement& bind_unless_zero(int at, std::int64_t value) { return value == 0 ? bind_null(at) : bind(at, value); }
   /// Null when empty.
   Statement& bind_or_null(int at, std::string_view text) { return text.empty() ? bind_null(at) : bind(at, text); }
 

@@ -1,13 +1,10 @@
 #include "store/sqlite/rows.h"
 
+#include "core/ids.h"
 #include "core/json.h"
 
 namespace ff::store::sqlite {
 namespace {
-
-ExecutionId id_at(const Statement& row, int uuid_column, int partition_column) {
-  return {static_cast<std::uint16_t>(row.number(partition_column)), row.uuid(uuid_column)};
-}
 
 template <class T>
 std::optional<T> as(std::optional<std::int64_t> number) {
@@ -25,79 +22,52 @@ Result<T> from_json(std::string_view text, std::string_view record, std::string_
 
 }  // namespace
 
-ExecutionId id_of_row(const Statement& row) { return id_at(row, 1, 2); }
+IdBytes::IdBytes(const ExecutionId& id) {
+  std::copy(id.uuid.bytes.begin(), id.uuid.bytes.end(), bytes_.begin());
+  bytes_[16] = static_cast<char>(id.partition >> 8);
+  bytes_[17] = static_cast<char>(id.partition & 0xff);
+}
+
+ExecutionId id_from(std::string_view bytes) {
+  ExecutionId id;
+  if (bytes.size() != 18) return id;
+  std::copy_n(bytes.begin(), 16, id.uuid.bytes.begin());
+  id.partition = static_cast<std::uint16_t>((static_cast<std::uint8_t>(bytes[16]) << 8) | static_cast<std::uint8_t>(bytes[17]));
+  return id;
+}
+
+ExecutionId id_of_row(const Statement& row) { return id_from(row.blob(1)); }
 
 Result<CoreRow> read_core(const Statement& row, Queues& queues) {
   CoreRow read;
-  read.meta.seq = row.number(0);
   PackedRow packed;
+  read.meta.seq = row.number(0);
   packed.id = id_of_row(row);
-  auto queue = queues.get(row.number(3));
+  auto queue = queues.get(row.number(2));
   if (!queue) return std::unexpected(queue.error());
-  packed.priority = static_cast<std::int32_t>(row.number(4));
-  packed.created_at_ms = row.number(5);
-  packed.retain_until_ms = row.number_if(8);
-  packed.lifecycle_phase = row.number(9);
-  packed.ownership_state = row.number(10);
-  packed.eligibility_state = row.number(11);
-  packed.blocking_reason = row.number(12);
-  packed.terminal_outcome = row.number(13);
-  packed.attempt_state = row.number(14);
-  packed.public_state = row.number(15);
-  packed.total_attempt_count = static_cast<std::uint32_t>(row.number(16));
-  packed.current_lease_epoch = static_cast<std::uint64_t>(row.number(17));
-  packed.lease_id = row.uuid_if(18);
-  packed.worker_id = row.text(19);
-  packed.worker_instance_id = row.text(20);
-  packed.lease_ttl_ms = as<std::uint32_t>(row.number_if(21));
-  packed.lease_acquired_at_ms = row.number_if(22);
-  packed.lease_expires_at_ms = row.number_if(23);
-  if (!row.is_null(24)) packed.claim_key = row.text(24);
-  packed.attempt_id = row.uuid_if(25);
-  packed.attempt_type = row.number(26);
-  packed.started_at_ms = row.number_if(27);
-  packed.last_mutation_at_ms = row.number(28);
-  packed.version = static_cast<std::uint64_t>(row.number(29));
-  read.meta.last_event_id = row.number(30);
-  read.meta.has_tags = row.number(31) != 0;
-  packed.details = row.text(32);
+  packed.priority = static_cast<std::int32_t>(row.number(3));
+  packed.created_at_ms = row.number(4);
+  packed.retain_until_ms = row.number_if(7);
+  packed.state = row.number(9);
+  packed.total_attempt_count = static_cast<std::uint32_t>(row.number(10));
+  packed.current_lease_epoch = static_cast<std::uint64_t>(row.number(11));
+  packed.lease = row.blob(12);
+  packed.worker = row.text(13);
+  if (!row.is_null(14)) packed.claim_key = row.text(14);
+  packed.started_at_ms = row.number_if(15);
+  packed.last_mutation_at_ms = row.number(16);
+  packed.version = static_cast<std::uint64_t>(row.number(17));
+  read.meta.last_event_id = row.number(18);
+  read.meta.has_tags = get_bits(packed.state, kTagsBits) != 0;
+  packed.details = row.text(19);
   auto record = unpack(packed, std::move(*queue));
   if (!record) return std::unexpected(record.error());
   read.record = std::move(*record);
   return read;
 }
 
-void bind_core(Statement& s, const PackedRow& packed, const RowMeta& meta, std::int64_t queue_id) {
-  if (meta.seq == 0)
-    s.bind_null(1);
-  else
-    s.bind(1, meta.seq);
-  s.bind(2, packed.id.uuid).bind(3, std::int64_t{packed.id.partition}).bind(4, queue_id);
-  s.bind(5, std::int64_t{packed.priority}).bind(6, packed.created_at_ms);
-  if (packed.candidate)
-    s.bind(7, std::int64_t{1});
-  else
-    s.bind_null(7);
-  s.bind(8, packed.due_at_ms).bind(9, packed.retain_until_ms);
-  s.bind(10, packed.lifecycle_phase).bind(11, packed.ownership_state).bind(12, packed.eligibility_state);
-  s.bind(13, packed.blocking_reason).bind(14, packed.terminal_outcome).bind(15, packed.attempt_state);
-  s.bind(16, packed.public_state).bind(17, std::int64_t{packed.total_attempt_count});
-  s.bind(18, static_cast<std::int64_t>(packed.current_lease_epoch));
-  s.bind(19, packed.lease_id).bind_or_null(20, packed.worker_id).bind_or_null(21, packed.worker_instance_id);
-  s.bind(22, as<std::int64_t>(packed.lease_ttl_ms ? std::optional<std::int64_t>(*packed.lease_ttl_ms) : std::nullopt));
-  s.bind(23, packed.lease_acquired_at_ms).bind(24, packed.lease_expires_at_ms).bind(25, packed.claim_key);
-  s.bind(26, packed.attempt_id);
-  if (packed.attempt_id)
-    s.bind(27, packed.attempt_type);
-  else
-    s.bind_null(27);
-  s.bind(28, packed.started_at_ms).bind(29, packed.last_mutation_at_ms);
-  s.bind(30, static_cast<std::int64_t>(packed.version));
-  if (meta.last_event_id == 0)
-    s.bind_null(31);
-  else
-    s.bind(31, meta.last_event_id);
-  s.bind(32, std::int64_t{packed.has_tags}).bind_or_null(33, packed.details).bind(34, packed.bucket);
+std::string_view unless_default(std::string_view content_type) {
+  return content_type == kDefaultContentType ? std::string_view() : content_type;
 }
 
 Result<Lane> read_lane(const Statement& row) {
@@ -141,125 +111,132 @@ Result<core::IdempotencyRecord> read_key(const Statement& row, const core::Idemp
   core::IdempotencyRecord record;
   record.id = id;
   record.partition = static_cast<std::uint16_t>(row.number(0));
-  if (!row.is_null(1)) record.execution_id = id_at(row, 1, 2);
-  record.outcome = Bytes(row.blob(3));
-  record.created_at_ms = row.number(4);
-  record.expires_at_ms = row.number(5);
-  record.version = static_cast<std::uint64_t>(row.number(6));
+  if (!row.is_null(1)) record.execution_id = id_from(row.blob(1));
+  record.outcome = Bytes(row.blob(2));
+  record.created_at_ms = row.number(3);
+  record.expires_at_ms = row.number(4);
+  record.version = static_cast<std::uint64_t>(row.number(5));
   return record;
 }
 
 Result<void> write_key(Statement& s, const core::IdempotencyRecord& record) {
+  const IdBytes id(record.execution_id.value_or(ExecutionId{}));
   s.bind(1, record.id.idempotency_key).bind(2, record.id.namespace_).bind(3, record.id.operation);
   s.bind(4, std::int64_t{record.partition});
   if (record.execution_id)
-    s.bind(5, record.execution_id->uuid).bind(6, std::int64_t{record.execution_id->partition});
-  else
-    s.bind_null(5).bind_null(6);
-  s.bind_blob(7, record.outcome).bind(8, record.created_at_ms).bind(9, record.expires_at_ms);
-  s.bind(10, static_cast<std::int64_t>(record.version));
-  return s.run();
-}
-
-std::vector<EventRow> event_rows(const std::vector<core::EventRecord>& events) {
-  std::vector<EventRow> rows;
-  rows.reserve(events.size());
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const bool pair = events[i].kind == EventKind::lease && i + 1 < events.size() &&
-                      events[i + 1].kind == EventKind::completion && events[i].execution_id == events[i + 1].execution_id;
-    if (pair)
-      rows.push_back({&events[i], &events[i + 1]}), ++i;
-    else
-      rows.push_back({nullptr, &events[i]});
-  }
-  return rows;
-}
-
-Result<void> write_event(Statement& s, const EventRow& row, std::int64_t event_id, std::int64_t queue_id,
-                         std::int64_t prev_event_id) {
-  const core::EventRecord& event = *row.event;
-  const core::EventRecord* lease = row.lease ? row.lease : event.kind == EventKind::lease ? &event : nullptr;
-  const std::string tags = event.tags ? pack_tags(*event.tags) : std::string();
-  s.bind(1, event_id).bind(2, std::int64_t{event.partition}).bind(3, static_cast<std::int64_t>(event.kind));
-  if (event.execution_id)
-    s.bind(4, event.execution_id->uuid);
-  else
-    s.bind_null(4);
-  if (event.queue)
-    s.bind(5, queue_id);
+    s.bind_blob(5, id.view());
   else
     s.bind_null(5);
-  s.bind(6, event.occurred_at_ms);
-  if (prev_event_id == 0)
-    s.bind_null(7);
-  else
-    s.bind(7, prev_event_id);
-  if (event.kind == EventKind::completion) {
-    s.bind(8, static_cast<std::int64_t>(event.outcome));
-    if (event.cancelled_by)
-      s.bind(9, static_cast<std::int64_t>(*event.cancelled_by));
-    else
-      s.bind_null(9);
-  } else {
-    s.bind_null(8).bind_null(9);
-  }
-  if (lease) {
-    s.bind(10, static_cast<std::int64_t>(lease->lease_event)).bind(11, lease->lease_id);
-    s.bind(12, static_cast<std::int64_t>(lease->lease_epoch)).bind(14, lease->attempt_id);
-    s.bind(15, lease->worker_id).bind(16, lease->worker_instance_id).bind_or_null(17, lease->reason);
-  } else {
-    s.bind_null(10).bind_null(11).bind_null(12).bind_null(14).bind_null(15).bind_null(16).bind_null(17);
-  }
-  s.bind(13, as<std::int64_t>(event.attempt_index ? std::optional<std::int64_t>(*event.attempt_index) : std::nullopt));
-  s.bind_or_null(18, tags).bind_or_null(19, event.queue ? std::string_view() : std::string_view(event.namespace_));
-  s.bind_or_null(20, event.event_type).bind_or_null(21, event.actor).bind_or_null(22, event.details);
+  s.bind_blob(6, record.outcome).bind(7, record.created_at_ms).bind(8, record.expires_at_ms);
+  s.bind(9, static_cast<std::int64_t>(record.version));
   return s.run();
+}
+
+// ---- events -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Where each fact stands in the column `what`; lease event and source are one more than their number, 0 is none.
+constexpr StateBits kKindBits{0, 2}, kLeaseEventBits{2, 3}, kEventOutcomeBits{5, 3}, kCancelledByBits{8, 3};
+
+Result<void> unpack_extra(std::string_view text, core::EventRecord& event) {
+  if (text.empty()) return {};
+  auto parsed = core::parse_json(text);
+  if (!parsed || !parsed->is_object()) return std::unexpected(core::corruption("ff_event", "extra", "not JSON"));
+  const boost::json::object& extra = parsed->get_object();
+  auto take = [&](std::string_view name, auto& to) {
+    const boost::json::value* item = extra.if_contains(name);
+    core::JsonReader reader;
+    return !item || reader.read(*item, to);
+  };
+  Tags tags;
+  const bool good = take("tags", tags) && take("namespace", event.namespace_) && take("partition", event.partition) &&
+                    take("event_type", event.event_type) && take("actor", event.actor) && take("details", event.details);
+  if (!good) return std::unexpected(core::corruption("ff_event", "extra", text));
+  if (!tags.empty()) event.tags = std::make_shared<const Tags>(std::move(tags));
+  return {};
+}
+
+}  // namespace
+
+EventRow event_row(const std::vector<core::EventRecord>& events, std::size_t at) {
+  const core::EventRecord& first = events[at];
+  const bool pair = first.kind == EventKind::lease && at + 1 < events.size() &&
+                    events[at + 1].kind == EventKind::completion && first.execution_id == events[at + 1].execution_id;
+  return pair ? EventRow{&first, &events[at + 1]} : EventRow{nullptr, &first};
+}
+
+const core::EventRecord* lease_of(const EventRow& row) {
+  if (row.lease) return row.lease;
+  return row.event->kind == EventKind::lease ? row.event : nullptr;
+}
+
+std::int64_t pack_what(const EventRow& row) {
+  const core::EventRecord& event = *row.event;
+  std::int64_t what = static_cast<std::int64_t>(event.kind) << kKindBits.shift;
+  if (const core::EventRecord* lease = lease_of(row))
+    what |= (static_cast<std::int64_t>(lease->lease_event) + 1) << kLeaseEventBits.shift;
+  if (event.kind == EventKind::completion) what |= static_cast<std::int64_t>(event.outcome) << kEventOutcomeBits.shift;
+  if (event.cancelled_by) what |= (static_cast<std::int64_t>(*event.cancelled_by) + 1) << kCancelledByBits.shift;
+  return what;
+}
+
+std::string pack_extra(const core::EventRecord& event) {
+  if (!event.tags && event.queue && event.event_type.empty()) return {};
+  boost::json::object extra;
+  if (event.tags) extra["tags"] = core::to_value(*event.tags);
+  if (!event.queue) extra["namespace"] = event.namespace_;
+  if (!event.execution_id) extra["partition"] = event.partition;
+  if (!event.event_type.empty()) extra["event_type"] = event.event_type;
+  if (!event.actor.empty()) extra["actor"] = event.actor;
+  if (!event.details.empty()) extra["details"] = event.details;
+  return boost::json::serialize(extra);
 }
 
 Result<ReadEvents> read_events(const Statement& row, Queues& queues) {
   ReadEvents read;
-  read.prev_event_id = row.number(6);
+  read.prev_event_id = row.number(5);
+  const std::int64_t what = row.number(4);
   core::EventRecord event;
-  const auto kind = core::enum_from_number<EventKind>(row.number(2));
-  if (!kind) return std::unexpected(core::corruption("ff_event", "kind", row.text(2)));
-  event.kind = *kind;
-  event.partition = static_cast<std::uint16_t>(row.number(1));
-  if (!row.is_null(3)) event.execution_id = ExecutionId{event.partition, row.uuid(3)};
-  if (!row.is_null(4)) {
-    auto queue = queues.get(row.number(4));
+  event.kind = static_cast<EventKind>(get_bits(what, kKindBits));
+  if (!row.is_null(1)) {
+    event.execution_id = id_from(row.blob(1));
+    event.partition = event.execution_id->partition;
+  }
+  if (!row.is_null(2)) {
+    auto queue = queues.get(row.number(2));
     if (!queue) return std::unexpected(queue.error());
     event.queue = std::move(*queue);
   }
-  event.occurred_at_ms = row.number(5);
-  event.namespace_ = row.text(18);
-  auto tags = unpack_tags(row.text(17));
-  if (!tags) return std::unexpected(tags.error());
-  event.tags = std::move(*tags);
-  event.attempt_index = as<std::uint32_t>(row.number_if(12));
-  if (!row.is_null(9)) {
+  event.occurred_at_ms = row.number(3);
+  event.attempt_index = as<std::uint32_t>(row.number_if(6));
+  if (auto extra = unpack_extra(row.text(11), event); !extra) return std::unexpected(extra.error());
+  if (const std::int64_t type = get_bits(what, kLeaseEventBits); type > 0) {
     core::EventRecord lease = event;
+    const std::string_view ids = row.blob(8), worker = row.text(9);
+    const std::size_t newline = worker.find('\n');
+    if (ids.size() != 32 || newline == std::string_view::npos ||
+        type - 1 > static_cast<std::int64_t>(LeaseEventType::released))
+      return std::unexpected(core::corruption("ff_event", "lease", row.text(0)));
     lease.kind = EventKind::lease;
-    const auto type = core::enum_from_number<LeaseEventType>(row.number(9));
-    if (!type) return std::unexpected(core::corruption("ff_event", "lease_event", row.text(9)));
-    lease.lease_event = *type;
-    lease.lease_id = row.uuid(10);
-    lease.lease_epoch = static_cast<std::uint64_t>(row.number(11));
-    lease.attempt_id = row.uuid(13);
-    lease.worker_id = row.text(14);
-    lease.worker_instance_id = row.text(15);
-    lease.reason = row.text(16);
+    lease.lease_event = static_cast<LeaseEventType>(type - 1);
+    std::copy_n(ids.begin(), 16, lease.lease_id.bytes.begin());
+    std::copy_n(ids.begin() + 16, 16, lease.attempt_id.bytes.begin());
+    lease.lease_epoch = static_cast<std::uint64_t>(row.number(7));
+    lease.worker_id = worker.substr(0, newline);
+    lease.worker_instance_id = worker.substr(newline + 1);
+    lease.reason = row.text(10);
     read.events.push_back(core::to_event(lease, row.number(0) - (event.kind == EventKind::lease ? 0 : 1)));
     if (event.kind == EventKind::lease) return read;
   }
   if (event.kind == EventKind::completion) {
-    const auto outcome = core::enum_from_number<TerminalOutcome>(row.number(7));
-    if (!outcome) return std::unexpected(core::corruption("ff_event", "outcome", row.text(7)));
-    event.outcome = *outcome;
-    if (!row.is_null(8)) event.cancelled_by = core::enum_from_number<CancelSource>(row.number(8));
+    const std::int64_t outcome = get_bits(what, kEventOutcomeBits), source = get_bits(what, kCancelledByBits);
+    if (outcome > static_cast<std::int64_t>(TerminalOutcome::skipped) ||
+        source - 1 > static_cast<std::int64_t>(CancelSource::system_timeout))
+      return std::unexpected(core::corruption("ff_event", "what", row.text(4)));
+    event.outcome = static_cast<TerminalOutcome>(outcome);
+    if (source > 0) event.cancelled_by = static_cast<CancelSource>(source - 1);
   }
-  event.event_type = row.text(19);
-  event.actor = row.text(20);
-  event.details = row.text(21);
   read.events.push_back(core::to_event(event, row.number(0)));
   return read;
 }

@@ -6,7 +6,24 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/queues.h"
 
+#include <array>
+
 namespace ff::store::sqlite {
+
+/// An execution id as it is stored: the uuid, then the partition. Sorts like the id.
+class IdBytes {
+ public:
+  explicit IdBytes(const ExecutionId& id);
+  std::string_view view() const { return {bytes_.data(), bytes_.size()}; }
+
+ private:
+  std::array<char, 18> bytes_;
+};
+ExecutionId id_from(std::string_view bytes);
+
+/// Content types are stored only when they are not the usual one.
+inline constexpr std::string_view kDefaultContentType = "application/json";
+std::string_view unless_default(std::string_view content_type);
 
 /// What a row has besides the record.
 struct RowMeta {
@@ -24,8 +41,6 @@ struct CoreRow {
 ExecutionId id_of_row(const Statement& row);
 /// Reads a row of `FF_CORE_COLUMNS`.
 Result<CoreRow> read_core(const Statement& row, Queues& queues);
-/// Binds a row for insert or update. What is bound by reference lives in `packed` and in the record it was made from.
-void bind_core(Statement& statement, const PackedRow& packed, const RowMeta& meta, std::int64_t queue_id);
 
 Result<Lane> read_lane(const Statement& row);
 Result<void> write_lane(Statement& statement, const Lane& lane);
@@ -38,10 +53,14 @@ struct EventRow {
   const core::EventRecord* lease = nullptr;  ///< set when the row carries two
   const core::EventRecord* event = nullptr;
 };
-/// Groups the events of a commit into rows, in order.
-std::vector<EventRow> event_rows(const std::vector<core::EventRecord>& events);
-Result<void> write_event(Statement& statement, const EventRow& row, std::int64_t event_id, std::int64_t queue_id,
-                         std::int64_t prev_event_id);
+/// The row that begins with `events[at]`.
+EventRow event_row(const std::vector<core::EventRecord>& events, std::size_t at);
+/// The lease event of a row, if it has one.
+const core::EventRecord* lease_of(const EventRow& row);
+/// Kind, lease event, outcome and source of a cancel in one number.
+std::int64_t pack_what(const EventRow& row);
+/// What few events have, as JSON; empty when this one has none of it.
+std::string pack_extra(const core::EventRecord& event);
 /// The one or two events of a row, in order; `prev_event_id` leads to the one before.
 struct ReadEvents {
   std::vector<Event> events;

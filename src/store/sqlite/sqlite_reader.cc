@@ -126,9 +126,10 @@ class SqliteReader final : public Reader {
       from = {std::numeric_limits<TimeMs>::max(), {0xffff, Uuid{.bytes = kHighest}}};
     else
       from.created_at_ms = std::numeric_limits<TimeMs>::min();
+    const IdBytes from_id(from.id);
     ResetLater reset(rows);
-    rows.bind(1, from.created_at_ms).bind(2, from.id.uuid).bind(3, std::int64_t{from.id.partition});
-    if (tagged) rows.bind(4, query.filter.tags.begin()->first).bind(5, query.filter.tags.begin()->second);
+    rows.bind(1, from.created_at_ms).bind_blob(2, from_id.view());
+    if (tagged) rows.bind(3, query.filter.tags.begin()->first).bind(4, query.filter.tags.begin()->second);
 
     ListResult result;
     for (std::uint32_t walked = 0;; ++walked) {
@@ -139,7 +140,7 @@ class SqliteReader final : public Reader {
         return result;
       }
       if (walked == kListWalkMax || result.records.size() == query.limit) return result;
-      auto row = tagged ? find({static_cast<std::uint16_t>(rows.number(1)), rows.uuid(0)}) : read(rows);
+      auto row = tagged ? find(id_from(rows.blob(0))) : read(rows);
       if (!row) return std::unexpected(row.error());
       if (!*row) continue;
       ExecutionRecord& record = (*row)->record;
@@ -218,7 +219,8 @@ class SqliteReader final : public Reader {
     auto higher = number(ahead_higher_);
     if (!higher) return std::unexpected(higher.error());
     ahead_equal_.bind(1, **queue_id).bind(2, std::int64_t{record.priority}).bind(3, record.times.created_at_ms);
-    ahead_equal_.bind(4, record.id.uuid).bind(5, std::int64_t{record.id.partition}).bind(6, std::int64_t{kAheadMax});
+    const IdBytes bytes(record.id);
+    ahead_equal_.bind_blob(4, bytes.view()).bind(5, std::int64_t{kAheadMax});
     auto equal = number(ahead_equal_);
     if (!equal) return std::unexpected(equal.error());
     return std::min<std::uint64_t>(kAheadMax, static_cast<std::uint64_t>(**higher + **equal));
@@ -235,7 +237,7 @@ class SqliteReader final : public Reader {
       if (!row) return std::unexpected(row.error());
       if (!*row) continue;
       const OrderKey head{static_cast<std::int32_t>(candidate_head_.number(0)), candidate_head_.number(1),
-                          {static_cast<std::uint16_t>(candidate_head_.number(3)), candidate_head_.uuid(2)}};
+                          id_from(candidate_head_.blob(2))};
       auto count = number(candidate_count_.bind(1, queue_id).bind(2, std::int64_t{count_max}));
       if (!count) return std::unexpected(count.error());
       heads.push_back({queue, head, static_cast<std::uint64_t>(**count)});
@@ -364,8 +366,9 @@ class SqliteReader final : public Reader {
   }
 
   Result<std::optional<CoreRow>> find(const ExecutionId& id) {
+    const IdBytes bytes(id);
     ResetLater reset(core_by_id_);
-    auto row = core_by_id_.bind(1, id.uuid).bind(2, std::int64_t{id.partition}).step();
+    auto row = core_by_id_.bind_blob(1, bytes.view()).step();
     if (!row) return std::unexpected(row.error());
     if (!*row) return std::nullopt;
     return read(core_by_id_);
@@ -467,7 +470,7 @@ Result<LaneCounts> SqliteReader::lane_counts(const std::string& lane_id) {
       auto row = candidates_.step();
       if (!row) return std::unexpected(row.error());
       if (!*row) break;
-      const bool left_behind = candidates_.number(33) == static_cast<std::int64_t>(Bucket::reclaimable);
+      const bool left_behind = candidates_.number(8) == static_cast<std::int64_t>(Bucket::reclaimable);
       ++(left_behind ? counts.reclaimable : counts.eligible).value;
     }
   }
@@ -520,8 +523,10 @@ Result<std::vector<std::string>> SqliteReader::verify(std::uint32_t limit) {
       }
       const ExecutionRecord& record = (*row)->record;
       if (auto bad = core::illegality(record); !bad.empty()) faults.push_back(id + ": " + bad);
-      if (core::is_candidate(record) == all_core_.is_null(6)) faults.push_back(id + ": candidate is not as derived");
-      if (core::due_at(record) != all_core_.number_if(7)) faults.push_back(id + ": due_at_ms is not as derived");
+      if (core::is_candidate(record) == all_core_.is_null(5)) faults.push_back(id + ": candidate is not as derived");
+      if (core::due_at(record) != all_core_.number_if(6)) faults.push_back(id + ": due_at_ms is not as derived");
+      if (static_cast<std::int64_t>(core::bucket_of(record)) != all_core_.number(8))
+        faults.push_back(id + ": bucket is not as derived");
     }
     if (!any) break;
   }

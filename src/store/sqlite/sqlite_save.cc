@@ -1,30 +1,17 @@
 // The second half of a batch: writing what the decisions changed.
 
 #include "core/errors.h"
-#include "core/policy.h"
 #include "store/sqlite/sqlite_session.h"
 #include "store/sqlite/statements.h"
 
 #include <sqlite3.h>
 
 namespace ff::store::sqlite {
-namespace {
-
-constexpr std::string_view kDefaultContentType = "application/json";
-
-std::string_view unless_default(std::string_view content_type) {
-  return content_type == kDefaultContentType ? std::string_view() : content_type;
-}
-
-}  // namespace
-
 Result<Step> SqliteSession::save(std::span<Unit* const> units) {
   for (Unit* unit : units) {
     core::WorkingSet& set = unit->set;
     if (auto saved = save_events(set); !saved) return std::unexpected(saved.error());
-    for (const auto& slot : set.executions().slots())
-      if (slot.dirty)
-        if (auto saved = save_execution(set, slot); !saved) return std::unexpected(saved.error());
+    if (auto saved = save_executions(set); !saved) return std::unexpected(saved.error());
     if (auto saved = save_parts(set); !saved) return std::unexpected(saved.error());
   }
   if (auto committed = commit(); !committed) return std::unexpected(committed.error());
@@ -44,6 +31,7 @@ Result<void> SqliteSession::commit() {
 /// Events come first, because the hot rows remember the last one of their execution.
 Result<void> SqliteSession::save_events(core::WorkingSet& set) {
   if (set.events().empty()) return {};
+  new_events_.clear();
   std::int64_t last = 0;
   {
     ResetLater reset(event_head_);
@@ -51,7 +39,10 @@ Result<void> SqliteSession::save_events(core::WorkingSet& set) {
     if (!row) return std::unexpected(row.error());
     last = event_head_.number(1);
   }
-  for (const EventRow& row : event_rows(set.events())) {
+  const auto& events = set.events();
+  for (std::size_t at = 0; at < events.size();) {
+    const EventRow row = event_row(events, at);
+    at += row.lease ? 2 : 1;
     last += row.lease ? 2 : 1;
     std::int64_t queue_id = 0;
     if (row.event->queue) {
@@ -60,53 +51,62 @@ Result<void> SqliteSession::save_events(core::WorkingSet& set) {
       queue_id = **found;
     }
     std::int64_t* chain = row.event->execution_id ? &rows_[*row.event->execution_id].last_event_id : nullptr;
-    if (auto written = write_event(event_insert_, row, last, queue_id, chain ? *chain : 0); !written) return written;
+    new_events_.add(row, last, queue_id, chain ? *chain : 0);
     if (chain) *chain = last;
   }
+  if (auto done = event_insert_.run(); !done) return done;
   return event_head_set_.bind(1, last).run();
 }
 
-Result<void> SqliteSession::save_execution(core::WorkingSet& set, const ExecutionSlot& slot) {
-  if (!slot.value) return slot.stored ? erase_execution(slot) : Result<void>();
-  if (!slot.stored) return insert_execution(set, slot);
-  const core::ExecutionRecord& record = *slot.value;
-  const RowMeta& meta = rows_[slot.key];
-  const PackedRow packed = pack(record);
-  auto queue_id = queues_.id_of(record.queue, true);
-  if (!queue_id) return std::unexpected(queue_id.error());
-  bind_core(core_update_, packed, meta, **queue_id);
-  if (auto done = core_update_.run(); !done) return done;
-  if (slot.before->tags != record.tags) {
-    const std::string text = record.tags ? pack_tags(*record.tags) : std::string();
-    if (auto done = info_tags_.bind(1, meta.seq).bind_or_null(2, text).run(); !done) return done;
-    return save_tags(record.id, record.times.created_at_ms, slot.before->tags.get(), record.tags.get());
+Result<void> SqliteSession::save_executions(core::WorkingSet& set) {
+  new_core_.clear();
+  new_info_.clear();
+  changed_core_.clear();
+  std::int64_t last_seq = 0;
+  for (const auto& slot : set.executions().slots()) {
+    if (!slot.dirty) continue;
+    if (slot.value && !slot.stored) {
+      if (last_seq == 0) {
+        ResetLater reset(last_seq_);
+        if (auto row = last_seq_.step(); !row) return std::unexpected(row.error());
+        last_seq = last_seq_.number(0);
+      }
+      if (auto added = add_new(set, slot, ++last_seq); !added) return added;
+    } else if (slot.value) {
+      if (auto added = add_changed(slot); !added) return added;
+    } else if (slot.stored) {
+      if (auto erased = erase_execution(slot); !erased) return erased;
+    }
   }
-  return {};
+  if (!new_core_.empty()) {
+    if (auto done = core_insert_.run(); !done) return done;
+    if (auto done = info_insert_.run(); !done) return done;
+  }
+  return changed_core_.empty() ? Result<void>() : core_update_.run();
 }
 
-Result<void> SqliteSession::insert_execution(core::WorkingSet& set, const ExecutionSlot& slot) {
+Result<void> SqliteSession::add_changed(const ExecutionSlot& slot) {
   const core::ExecutionRecord& record = *slot.value;
-  RowMeta& meta = rows_[slot.key];
-  const PackedRow packed = pack(record);
+  const RowMeta& meta = rows_[slot.key];
   auto queue_id = queues_.id_of(record.queue, true);
   if (!queue_id) return std::unexpected(queue_id.error());
-  bind_core(core_insert_, packed, meta, **queue_id);
-  if (auto done = core_insert_.run(); !done) return done;
-  meta.seq = sqlite3_last_insert_rowid(connection_.raw());
+  changed_core_.add(record, meta, **queue_id);
+  if (slot.before->tags == record.tags) return {};
+  const std::string text = record.tags ? pack_tags(*record.tags) : std::string();
+  if (auto done = info_tags_.bind(1, meta.seq).bind_or_null(2, text).run(); !done) return done;
+  return save_tags(record.id, record.times.created_at_ms, slot.before->tags.get(), record.tags.get());
+}
 
+Result<void> SqliteSession::add_new(core::WorkingSet& set, const ExecutionSlot& slot, std::int64_t seq) {
+  const core::ExecutionRecord& record = *slot.value;
+  RowMeta& meta = rows_[slot.key];
+  meta.seq = seq;
+  auto queue_id = queues_.id_of(record.queue, true);
+  if (!queue_id) return std::unexpected(queue_id.error());
   const core::ExecutionInfo* info = set.info(slot.key);
-  const core::PayloadPart* payload = set.payload(slot.key);
   if (!info) return std::unexpected(core::corruption("ff_exec_info", "policy", "missing at insert"));
-  const std::string policy = core::stored_policy(*info->policy);
-  const std::string origin = pack_origin(*info);
-  const std::string tags = record.tags ? pack_tags(*record.tags) : std::string();
-  info_insert_.bind(1, meta.seq).bind_or_null(2, policy).bind_or_null(3, tags).bind_or_null(4, origin);
-  info_insert_.bind_or_null(5, unless_default(info->payload_content_type));
-  if (payload && payload->payload)
-    info_insert_.bind_blob(6, *payload->payload);
-  else
-    info_insert_.bind_null(6);
-  if (auto done = info_insert_.run(); !done) return done;
+  new_core_.add(record, meta, **queue_id);
+  new_info_.add(seq, *info, set.payload(slot.key), record.tags.get());
   return record.tags ? save_tags(record.id, record.times.created_at_ms, nullptr, record.tags.get()) : Result<void>();
 }
 
@@ -120,9 +120,9 @@ Result<void> SqliteSession::erase_execution(const ExecutionSlot& slot) {
 
 Result<void> SqliteSession::save_tags(const ExecutionId& id, TimeMs created_at_ms, const Tags* before,
                                       const Tags* after) {
+  const IdBytes bytes(id);
   auto run = [&](Statement& statement, const std::string& key, const std::string& value) {
-    statement.bind(1, key).bind(2, value).bind(3, created_at_ms).bind(4, id.uuid).bind(5, std::int64_t{id.partition});
-    return statement.run();
+    return statement.bind(1, key).bind(2, value).bind(3, created_at_ms).bind_blob(4, bytes.view()).run();
   };
   auto has = [](const Tags* tags, const std::string& key, const std::string& value) {
     if (!tags) return false;

@@ -32,15 +32,16 @@ Result<void> SqliteSession::prepare() {
       {&begin_, sql::kBegin},
       {&commit_, sql::kCommit},
       {&rollback_, sql::kRollback},
-      {&core_by_id_, sql::kCoreById},
+      {&core_by_ids_, sql::kCoreByIds},
       {&core_insert_, sql::kCoreInsert},
       {&core_update_, sql::kCoreUpdate},
       {&core_delete_, sql::kCoreDelete},
+      {&last_seq_, sql::kLastSeq},
       {&info_insert_, sql::kInfoInsert},
       {&info_tags_, sql::kInfoTags},
       {&tags_of_, sql::kTagsOf},
       {&info_, sql::kInfo},
-      {&info_payload_, sql::kInfoPayload},
+      {&info_payloads_, sql::kInfoPayloads},
       {&info_delete_, sql::kInfoDelete},
       {&result_put_, sql::kResultPut},
       {&result_delete_, sql::kResultDelete},
@@ -68,6 +69,14 @@ Result<void> SqliteSession::prepare() {
     return SQLITE_OK;
   };
   sqlite3_wal_hook(connection_.raw(), note_log_length, this);
+  const std::tuple<BatchTable*, const char*, int> tables[] = {{&new_core_, "ff_new_core", CoreRows::kColumns},
+                                                              {&changed_core_, "ff_changed_core", CoreRows::kColumns},
+                                                              {&new_info_, "ff_new_info", InfoRows::kColumns},
+                                                              {&new_events_, "ff_new_events", EventRows::kColumns},
+                                                              {&ids_, "ff_ids", 1},
+                                                              {&seqs_, "ff_seqs", 1}};
+  for (const auto& [table, name, columns] : tables)
+    if (auto attached = table->attach(connection_, name, columns); !attached) return attached;
   for (const auto& [statement, text] : all) {
     auto prepared = connection_.prepare(text);
     if (!prepared) return std::unexpected(prepared.error());
@@ -117,10 +126,8 @@ Result<Step> SqliteSession::load(std::span<Unit* const> units, std::span<core::R
   for (std::size_t i = 0; i < units.size(); ++i) {
     core::WorkingSet& set = units[i]->set;
     Result<void> done;
-    for (const auto& id : reads[i].executions)
-      if (done = load_execution(set, id); !done) return std::unexpected(done.error());
-    for (const auto& id : reads[i].payloads)
-      if (done = load_payload(set, id); !done) return std::unexpected(done.error());
+    if (done = load_executions(set, reads[i].executions); !done) return std::unexpected(done.error());
+    if (done = load_payloads(set, reads[i].payloads); !done) return std::unexpected(done.error());
     for (const auto& id : reads[i].infos)
       if (done = load_info(set, id); !done) return std::unexpected(done.error());
     for (const auto& key : reads[i].attempts)
@@ -159,40 +166,63 @@ Result<void> SqliteSession::keep_row(core::WorkingSet& set, const Statement& row
   return {};
 }
 
-Result<void> SqliteSession::load_execution(core::WorkingSet& set, const ExecutionId& id) {
-  if (set.executions().find(id)) return {};
-  ResetLater reset(core_by_id_);
-  auto row = core_by_id_.bind(1, id.uuid).bind(2, std::int64_t{id.partition}).step();
-  if (!row) return std::unexpected(row.error());
-  if (*row) return keep_row(set, core_by_id_);
-  set.executions().loaded(id, std::nullopt);
+Result<void> SqliteSession::load_executions(core::WorkingSet& set, const std::vector<ExecutionId>& ids) {
+  if (ids.empty()) return {};
+  ids_.clear();
+  for (const auto& id : ids) ids_.add(id);
+  {
+    ResetLater reset(core_by_ids_);
+    while (true) {
+      auto row = core_by_ids_.step();
+      if (!row) return std::unexpected(row.error());
+      if (!*row) break;
+      if (auto kept = keep_row(set, core_by_ids_); !kept) return kept;
+    }
+  }
+  for (const auto& id : ids)
+    if (!set.why_unreadable(id)) set.executions().loaded(id, nullptr);
   return {};
 }
 
-Result<void> SqliteSession::load_payload(core::WorkingSet& set, const ExecutionId& id) {
-  if (set.payloads().find(id)) return {};
-  auto meta = rows_.find(id);
-  if (meta == rows_.end()) {
-    set.payloads().loaded(id, std::nullopt);
+/// The written-once part under the cursor; one that cannot be read harms only who wants it.
+Result<void> SqliteSession::keep_info(core::WorkingSet& set, const ExecutionId& id, const Statement& row,
+                                      bool with_payload) {
+  auto info = unpack_info(row.text(0), row.text(1));
+  if (!info) {
+    set.unreadable(id, info.error());
     return {};
   }
-  ResetLater reset(info_payload_);
-  auto row = info_payload_.bind(1, meta->second.seq).step();
-  if (!row) return std::unexpected(row.error());
-  if (*row) {
-    auto info = unpack_info(info_payload_.text(0), info_payload_.text(1));
-    if (!info) {
-      set.unreadable(id, info.error());
-      return {};
-    }
-    if (!info_payload_.is_null(2)) info->payload_content_type = info_payload_.text(2);
-    if (!info_payload_.is_null(3)) {
-      info->payload_bytes = static_cast<std::uint64_t>(info_payload_.number(3));
-      set.payloads().loaded(id, core::PayloadPart{std::make_shared<const Bytes>(info_payload_.blob(4))});
-    }
-    set.infos().loaded(id, std::move(*info));
+  if (!row.is_null(2)) info->payload_content_type = row.text(2);
+  if (!row.is_null(3)) {
+    info->payload_bytes = static_cast<std::uint64_t>(row.number(3));
+    if (with_payload)
+      set.payloads().loaded(id, std::make_unique<core::PayloadPart>(std::make_shared<const Bytes>(row.blob(4))));
   }
-  set.payloads().loaded(id, std::nullopt);
+  set.infos().loaded(id, std::make_unique<core::ExecutionInfo>(std::move(*info)));
+  return {};
+}
+
+Result<void> SqliteSession::load_payloads(core::WorkingSet& set, const std::vector<ExecutionId>& ids) {
+  seqs_.clear();
+  std::vector<ExecutionId> wanted;
+  for (const auto& id : ids) {
+    if (set.payloads().find(id)) continue;
+    if (auto meta = rows_.find(id); meta != rows_.end() && meta->second.seq != 0) {
+      seqs_.add(meta->second.seq);
+      wanted.push_back(id);
+    }
+  }
+  if (!wanted.empty()) {
+    // Every execution has its written-once part, so that the rows come one for one.
+    ResetLater reset(info_payloads_);
+    for (const auto& id : wanted) {
+      auto row = info_payloads_.step();
+      if (!row) return std::unexpected(row.error());
+      if (!*row) return std::unexpected(core::corruption("ff_exec_info", "seq", "missing"));
+      if (auto kept = keep_info(set, id, info_payloads_, true); !kept) return kept;
+    }
+  }
+  for (const auto& id : ids) set.payloads().loaded(id, nullptr);
   return {};
 }
 
@@ -200,24 +230,14 @@ Result<void> SqliteSession::load_info(core::WorkingSet& set, const ExecutionId& 
   if (set.infos().find(id)) return {};
   auto meta = rows_.find(id);
   if (meta == rows_.end()) {
-    set.infos().loaded(id, std::nullopt);
+    set.infos().loaded(id, nullptr);
     return {};
   }
   ResetLater reset(info_);
   auto row = info_.bind(1, meta->second.seq).step();
   if (!row) return std::unexpected(row.error());
-  if (!*row) {
-    set.infos().loaded(id, std::nullopt);
-    return {};
-  }
-  auto info = unpack_info(info_.text(0), info_.text(1));
-  if (!info) {
-    set.unreadable(id, info.error());
-    return {};
-  }
-  if (!info_.is_null(2)) info->payload_content_type = info_.text(2);
-  if (!info_.is_null(3)) info->payload_bytes = static_cast<std::uint64_t>(info_.number(3));
-  set.infos().loaded(id, std::move(*info));
+  if (*row) return keep_info(set, id, info_, false);
+  set.infos().loaded(id, nullptr);
   return {};
 }
 
@@ -301,24 +321,24 @@ Result<Step> SqliteSession::take(std::span<const TakeRow> plan, std::deque<Unit>
   for (const auto& row : plan) {
     auto found = take_row(row, unit);
     if (!found) return std::unexpected(found.error());
-    for (const auto& [owner, id] : found->candidates)
-      if (auto loaded = load_payload(unit.set, id); !loaded) return std::unexpected(loaded.error());
+    std::vector<ExecutionId> ids;
+    for (const auto& [owner, id] : found->candidates) ids.push_back(id);
+    if (auto loaded = load_payloads(unit.set, ids); !loaded) return std::unexpected(loaded.error());
     taken.push_back(std::move(*found));
   }
   set_clock(unit);
   return Step::done;
 }
 
-Result<std::vector<ExecutionId>> SqliteSession::claimed_under(const std::string& worker_instance_id,
-                                                              const std::string& claim_key) {
+Result<std::vector<ExecutionId>> SqliteSession::claimed_under(const std::string&, const std::string& claim_key) {
   std::vector<ExecutionId> held;
   ResetLater reset(claimed_under_);
-  claimed_under_.bind(1, claim_key).bind(2, worker_instance_id);
+  claimed_under_.bind(1, claim_key);
   while (true) {
     auto row = claimed_under_.step();
     if (!row) return std::unexpected(row.error());
     if (!*row) return held;
-    held.push_back({static_cast<std::uint16_t>(claimed_under_.number(1)), claimed_under_.uuid(0)});
+    held.push_back(id_from(claimed_under_.blob(0)));
   }
 }
 

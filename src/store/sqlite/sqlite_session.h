@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/sqlite/rows.h"
+#include "store/sqlite/outgoing.h"
 #include "store/sqlite/sqlite_store.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -30,9 +30,10 @@ class SqliteSession final : public Session {
 
   Result<void> prepare();
   void yield_to_others();
-  Result<void> load_execution(core::WorkingSet& set, const ExecutionId& id);
+  Result<void> load_executions(core::WorkingSet& set, const std::vector<ExecutionId>& ids);
   Result<void> keep_row(core::WorkingSet& set, const Statement& row);
-  Result<void> load_payload(core::WorkingSet& set, const ExecutionId& id);
+  Result<void> load_payloads(core::WorkingSet& set, const std::vector<ExecutionId>& ids);
+  Result<void> keep_info(core::WorkingSet& set, const ExecutionId& id, const Statement& row, bool with_payload);
   Result<void> load_info(core::WorkingSet& set, const ExecutionId& id);
   Result<void> load_attempt(core::WorkingSet& set, const core::AttemptKey& key);
   Result<void> load_lane(core::WorkingSet& set, const std::string& id);
@@ -42,8 +43,9 @@ class SqliteSession final : public Session {
 
   using ExecutionSlot = core::Table<ExecutionId, core::ExecutionRecord>::Slot;
   Result<void> save_events(core::WorkingSet& set);
-  Result<void> save_execution(core::WorkingSet& set, const ExecutionSlot& slot);
-  Result<void> insert_execution(core::WorkingSet& set, const ExecutionSlot& slot);
+  Result<void> save_executions(core::WorkingSet& set);
+  Result<void> add_new(core::WorkingSet& set, const ExecutionSlot& slot, std::int64_t seq);
+  Result<void> add_changed(const ExecutionSlot& slot);
   Result<void> erase_execution(const ExecutionSlot& slot);
   Result<void> save_tags(const ExecutionId& id, TimeMs created_at_ms, const Tags* before, const Tags* after);
   Result<void> save_parts(core::WorkingSet& set);
@@ -60,9 +62,16 @@ class SqliteSession final : public Session {
   std::chrono::steady_clock::time_point burst_since_{};
   std::chrono::steady_clock::time_point last_commit_{};
 
+  // What the statements below read as tables; they must outlive the statements.
+  CoreRows new_core_, changed_core_;
+  InfoRows new_info_;
+  EventRows new_events_;
+  IdRows ids_;
+  SeqRows seqs_;
+
   Statement begin_, commit_, rollback_;
-  Statement core_by_id_, core_insert_, core_update_, core_delete_;
-  Statement info_insert_, info_tags_, tags_of_, info_, info_payload_, info_delete_;
+  Statement core_by_ids_, core_insert_, core_update_, core_delete_, last_seq_;
+  Statement info_insert_, info_tags_, tags_of_, info_, info_payloads_, info_delete_;
   Statement result_put_, result_delete_;
   Statement attempt_put_, attempt_, attempts_delete_;
   Statement tag_insert_, tag_delete_;

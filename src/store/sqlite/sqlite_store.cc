@@ -293,6 +293,9 @@ Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, const StoreO
   if (!options.create && !fs::exists(path, error))
     return std::unexpected(refusal("unsafe_settings", fmt::format("There is no database '{}'.", path)));
 
+  // SQLite counts every allocation under a process-wide lock unless told not to; refused, harmlessly, when the program
+  // has used SQLite before.
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   auto shared = std::make_shared<SqliteShared>();
   shared->path = path;
   shared->options = options;

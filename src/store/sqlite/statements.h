@@ -7,12 +7,10 @@
 namespace ff::store::sqlite::sql {
 
 // The columns of the hot row, in the order in which rows.cc reads and binds them.
-#define FF_CORE_COLUMNS                                                                                              \
-  "seq, execution_id, partition_key, queue_id, priority, created_at_ms, candidate, due_at_ms, retain_until_ms, "     \
-  "lifecycle_phase, ownership_state, eligibility_state, blocking_reason, terminal_outcome, attempt_state, "          \
-  "public_state, total_attempt_count, current_lease_epoch, lease_id, worker_id, worker_instance_id, lease_ttl_ms, "  \
-  "lease_acquired_at_ms, lease_expires_at_ms, claim_key, attempt_id, attempt_type, started_at_ms, "                  \
-  "last_mutation_at_ms, version, last_event_id, has_tags, details, bucket"
+#define FF_CORE_COLUMNS                                                                                          \
+  "seq, execution_id, queue_id, priority, created_at_ms, candidate, due_at_ms, retain_until_ms, bucket, state, " \
+  "total_attempt_count, current_lease_epoch, lease, worker, claim_key, started_at_ms, last_mutation_at_ms, "     \
+  "version, last_event_id, details"
 
 inline constexpr std::string_view kBegin = "BEGIN IMMEDIATE";
 inline constexpr std::string_view kBeginRead = "BEGIN";
@@ -20,30 +18,36 @@ inline constexpr std::string_view kCommit = "COMMIT";
 inline constexpr std::string_view kRollback = "ROLLBACK";
 
 // ---- executions ----
-inline constexpr std::string_view kCoreById =
-    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE execution_id = ?1 AND partition_key = ?2";
+inline constexpr std::string_view kCoreById = "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE execution_id = ?1";
+inline constexpr std::string_view kCoreByIds =
+    "SELECT " FF_CORE_COLUMNS " FROM ff_ids CROSS JOIN ff_exec_core ON execution_id = c0";
 inline constexpr std::string_view kCoreInsert =
-    "INSERT INTO ff_exec_core (" FF_CORE_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-    "?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)";
+    "INSERT INTO ff_exec_core (" FF_CORE_COLUMNS ") SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, "
+    "c14, c15, c16, c17, c18, c19 FROM ff_new_core";
 inline constexpr std::string_view kCoreUpdate =
-    "UPDATE ff_exec_core SET priority = ?5, candidate = ?7, due_at_ms = ?8, retain_until_ms = ?9, "
-    "lifecycle_phase = ?10, ownership_state = ?11, eligibility_state = ?12, blocking_reason = ?13, "
-    "terminal_outcome = ?14, attempt_state = ?15, public_state = ?16, total_attempt_count = ?17, "
-    "current_lease_epoch = ?18, lease_id = ?19, worker_id = ?20, worker_instance_id = ?21, lease_ttl_ms = ?22, "
-    "lease_acquired_at_ms = ?23, lease_expires_at_ms = ?24, claim_key = ?25, attempt_id = ?26, attempt_type = ?27, "
-    "started_at_ms = ?28, last_mutation_at_ms = ?29, version = ?30, last_event_id = ?31, has_tags = ?32, "
-    "details = ?33, bucket = ?34 WHERE seq = ?1";
+    "INSERT INTO ff_exec_core (" FF_CORE_COLUMNS ") SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, "
+    "c14, c15, c16, c17, c18, c19 FROM ff_changed_core WHERE true ON CONFLICT (seq) DO UPDATE SET "
+    "priority = excluded.priority, candidate = excluded.candidate, due_at_ms = excluded.due_at_ms, "
+    "retain_until_ms = excluded.retain_until_ms, bucket = excluded.bucket, state = excluded.state, "
+    "total_attempt_count = excluded.total_attempt_count, current_lease_epoch = excluded.current_lease_epoch, "
+    "lease = excluded.lease, worker = excluded.worker, claim_key = excluded.claim_key, "
+    "started_at_ms = excluded.started_at_ms, last_mutation_at_ms = excluded.last_mutation_at_ms, "
+    "version = excluded.version, last_event_id = excluded.last_event_id, details = excluded.details";
+inline constexpr std::string_view kLastSeq = "SELECT coalesce(max(seq), 0) FROM ff_exec_core";
 inline constexpr std::string_view kCoreDelete = "DELETE FROM ff_exec_core WHERE seq = ?1";
-inline constexpr std::string_view kNextSeq = "SELECT coalesce(max(seq), 0) FROM ff_exec_core";
 
 inline constexpr std::string_view kInfoInsert =
-    "INSERT INTO ff_exec_info (seq, policy, tags, origin, payload_content_type, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    "INSERT INTO ff_exec_info (seq, policy, tags, origin, payload_content_type, payload) "
+    "SELECT c0, c1, c2, c3, c4, c5 FROM ff_new_info";
 inline constexpr std::string_view kInfoTags = "UPDATE ff_exec_info SET tags = ?2 WHERE seq = ?1";
 inline constexpr std::string_view kTagsOf = "SELECT tags FROM ff_exec_info WHERE seq = ?1";
 inline constexpr std::string_view kInfo =
     "SELECT policy, origin, payload_content_type, length(payload) FROM ff_exec_info WHERE seq = ?1";
 inline constexpr std::string_view kInfoPayload =
     "SELECT policy, origin, payload_content_type, length(payload), payload FROM ff_exec_info WHERE seq = ?1";
+inline constexpr std::string_view kInfoPayloads =
+    "SELECT policy, origin, payload_content_type, length(payload), payload FROM ff_seqs CROSS JOIN ff_exec_info ON "
+    "seq = c0";
 inline constexpr std::string_view kInfoDelete = "DELETE FROM ff_exec_info WHERE seq = ?1";
 
 inline constexpr std::string_view kResultPut =
@@ -63,11 +67,9 @@ inline constexpr std::string_view kAttemptsAfter =
 inline constexpr std::string_view kAttemptsDelete = "DELETE FROM ff_attempt_past WHERE seq = ?1";
 
 inline constexpr std::string_view kTagInsert =
-    "INSERT OR IGNORE INTO ff_exec_tag (tag_key, tag_value, created_at_ms, execution_id, partition_key) "
-    "VALUES (?1, ?2, ?3, ?4, ?5)";
+    "INSERT OR IGNORE INTO ff_exec_tag (tag_key, tag_value, created_at_ms, execution_id) VALUES (?1, ?2, ?3, ?4)";
 inline constexpr std::string_view kTagDelete =
-    "DELETE FROM ff_exec_tag WHERE tag_key = ?1 AND tag_value = ?2 AND created_at_ms = ?3 AND execution_id = ?4 AND "
-    "partition_key = ?5";
+    "DELETE FROM ff_exec_tag WHERE tag_key = ?1 AND tag_value = ?2 AND created_at_ms = ?3 AND execution_id = ?4";
 
 // ---- queues and claims ----
 inline constexpr std::string_view kQueueById =
@@ -84,10 +86,10 @@ inline constexpr std::string_view kQueueIds = "SELECT queue_id FROM ff_queue";
 
 inline constexpr std::string_view kCandidates =
     "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE queue_id = ?1 AND candidate IS NOT NULL "
-    "ORDER BY priority DESC, created_at_ms, execution_id, partition_key";
+    "ORDER BY priority DESC, created_at_ms, execution_id";
 inline constexpr std::string_view kCandidateHead =
-    "SELECT priority, created_at_ms, execution_id, partition_key FROM ff_exec_core WHERE queue_id = ?1 AND candidate IS "
-    "NOT NULL ORDER BY priority DESC, created_at_ms, execution_id, partition_key LIMIT 1";
+    "SELECT priority, created_at_ms, execution_id FROM ff_exec_core WHERE queue_id = ?1 AND candidate IS "
+    "NOT NULL ORDER BY priority DESC, created_at_ms, execution_id LIMIT 1";
 inline constexpr std::string_view kCandidateCount =
     "SELECT count(*) FROM (SELECT 1 FROM ff_exec_core WHERE queue_id = ?1 AND candidate IS NOT NULL LIMIT ?2)";
 inline constexpr std::string_view kCandidateOldest =
@@ -101,10 +103,9 @@ inline constexpr std::string_view kAheadHigher =
     "LIMIT ?3)";
 inline constexpr std::string_view kAheadEqual =
     "SELECT count(*) FROM (SELECT 1 FROM ff_exec_core WHERE queue_id = ?1 AND candidate IS NOT NULL AND priority = ?2 AND "
-    "(created_at_ms, execution_id, partition_key) < (?3, ?4, ?5) LIMIT ?6)";
+    "(created_at_ms, execution_id) < (?3, ?4) LIMIT ?5)";
 inline constexpr std::string_view kClaimedUnder =
-    "SELECT execution_id, partition_key FROM ff_exec_core WHERE claim_key = ?1 AND worker_instance_id = ?2 AND "
-    "ownership_state = 1 ORDER BY execution_id, partition_key";
+    "SELECT execution_id FROM ff_exec_core WHERE claim_key = ?1 ORDER BY execution_id";
 
 // ---- clocks, retention, lists ----
 inline constexpr std::string_view kDue =
@@ -112,8 +113,7 @@ inline constexpr std::string_view kDue =
 inline constexpr std::string_view kNextDue =
     "SELECT due_at_ms FROM ff_exec_core WHERE due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1";
 inline constexpr std::string_view kLeases =
-    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE due_at_ms <= ?1 AND due_at_ms IS NOT NULL AND "
-    "lifecycle_phase = 1 AND ownership_state = 1";
+    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE due_at_ms <= ?1 AND due_at_ms IS NOT NULL AND bucket = 6";
 inline constexpr std::string_view kDueCount =
     "SELECT queue_id, bucket, count(*) FROM (SELECT queue_id, bucket FROM ff_exec_core WHERE due_at_ms IS NOT NULL "
     "ORDER BY due_at_ms LIMIT ?1) GROUP BY queue_id, bucket";
@@ -124,19 +124,19 @@ inline constexpr std::string_view kTerminalCount =
     "SELECT count(*) FROM (SELECT 1 FROM ff_exec_core WHERE queue_id = ?1 AND retain_until_ms IS NOT NULL LIMIT ?2)";
 
 inline constexpr std::string_view kListNewest =
-    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE (created_at_ms, execution_id, partition_key) < (?1, ?2, ?3) "
-    "ORDER BY created_at_ms DESC, execution_id DESC, partition_key DESC";
+    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE (created_at_ms, execution_id) < (?1, ?2) "
+    "ORDER BY created_at_ms DESC, execution_id DESC";
 inline constexpr std::string_view kListOldest =
-    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE (created_at_ms, execution_id, partition_key) > (?1, ?2, ?3) "
-    "ORDER BY created_at_ms, execution_id, partition_key";
+    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE (created_at_ms, execution_id) > (?1, ?2) "
+    "ORDER BY created_at_ms, execution_id";
 inline constexpr std::string_view kTaggedNewest =
-    "SELECT execution_id, partition_key, created_at_ms FROM ff_exec_tag WHERE tag_key = ?4 AND tag_value = ?5 AND "
-    "(created_at_ms, execution_id, partition_key) < (?1, ?2, ?3) "
-    "ORDER BY created_at_ms DESC, execution_id DESC, partition_key DESC";
+    "SELECT execution_id FROM ff_exec_tag WHERE tag_key = ?3 AND tag_value = ?4 AND "
+    "(created_at_ms, execution_id) < (?1, ?2) "
+    "ORDER BY created_at_ms DESC, execution_id DESC";
 inline constexpr std::string_view kTaggedOldest =
-    "SELECT execution_id, partition_key, created_at_ms FROM ff_exec_tag WHERE tag_key = ?4 AND tag_value = ?5 AND "
-    "(created_at_ms, execution_id, partition_key) > (?1, ?2, ?3) "
-    "ORDER BY created_at_ms, execution_id, partition_key";
+    "SELECT execution_id FROM ff_exec_tag WHERE tag_key = ?3 AND tag_value = ?4 AND "
+    "(created_at_ms, execution_id) > (?1, ?2) "
+    "ORDER BY created_at_ms, execution_id";
 inline constexpr std::string_view kAllCore = "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE seq > ?1 ORDER BY seq LIMIT ?2";
 
 // ---- lanes and keys ----
@@ -152,13 +152,13 @@ inline constexpr std::string_view kLanePut =
     "?8, ?9, ?10, ?11) ON CONFLICT (lane_id) DO UPDATE SET lane_state = ?2, fairness = ?3, namespace_weights = ?4, "
     "budget_ids = ?5, quota_id = ?6, state_changed_at_ms = ?9, state_reason = ?10, version = ?11";
 inline constexpr std::string_view kKey =
-    "SELECT partition_key, execution_id, execution_partition, outcome, created_at_ms, expires_at_ms, version FROM "
+    "SELECT partition_key, execution_id, outcome, created_at_ms, expires_at_ms, version FROM "
     "ff_idempotency WHERE idempotency_key = ?1 AND namespace = ?2 AND operation = ?3";
 inline constexpr std::string_view kKeyPut =
-    "INSERT INTO ff_idempotency (idempotency_key, namespace, operation, partition_key, execution_id, "
-    "execution_partition, outcome, created_at_ms, expires_at_ms, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
-    "?10) ON CONFLICT (idempotency_key, namespace, operation) DO UPDATE SET partition_key = ?4, execution_id = ?5, "
-    "execution_partition = ?6, outcome = ?7, created_at_ms = ?8, expires_at_ms = ?9, version = ?10";
+    "INSERT INTO ff_idempotency (idempotency_key, namespace, operation, partition_key, execution_id, outcome, "
+    "created_at_ms, expires_at_ms, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
+    "ON CONFLICT (idempotency_key, namespace, operation) DO UPDATE SET partition_key = ?4, execution_id = ?5, "
+    "outcome = ?6, created_at_ms = ?7, expires_at_ms = ?8, version = ?9";
 inline constexpr std::string_view kKeyDelete =
     "DELETE FROM ff_idempotency WHERE idempotency_key = ?1 AND namespace = ?2 AND operation = ?3";
 inline constexpr std::string_view kKeysExpired =
@@ -166,21 +166,20 @@ inline constexpr std::string_view kKeysExpired =
     "ORDER BY expires_at_ms LIMIT ?2";
 
 // ---- events ----
-#define FF_EVENT_COLUMNS                                                                                            \
-  "event_id, partition_key, kind, execution_id, queue_id, occurred_at_ms, prev_event_id, outcome, cancelled_by, "   \
-  "lease_event, lease_id, lease_epoch, attempt_index, attempt_id, worker_id, worker_instance_id, reason, tags, "    \
-  "namespace, event_type, actor, details"
+#define FF_EVENT_COLUMNS                                                                                       \
+  "event_id, execution_id, queue_id, occurred_at_ms, what, prev_event_id, attempt_index, lease_epoch, lease, " \
+  "worker, reason, extra"
 inline constexpr std::string_view kEventHead =
     "SELECT first_event_id, last_event_id, audit_event_id FROM ff_event_head WHERE shard = 0";
 inline constexpr std::string_view kEventHeadSet = "UPDATE ff_event_head SET last_event_id = ?1 WHERE shard = 0";
 inline constexpr std::string_view kEventFirstSet =
     "UPDATE ff_event_head SET first_event_id = ?1, audit_event_id = ?2 WHERE shard = 0";
 inline constexpr std::string_view kEventInsert =
-    "INSERT INTO ff_event (" FF_EVENT_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
-    "?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
+    "INSERT INTO ff_event (" FF_EVENT_COLUMNS ") SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM "
+    "ff_new_events";
 inline constexpr std::string_view kEvent = "SELECT " FF_EVENT_COLUMNS " FROM ff_event WHERE event_id = ?1";
 inline constexpr std::string_view kEventsFrom =
-    "SELECT event_id, kind, occurred_at_ms FROM ff_event WHERE event_id >= ?1 ORDER BY event_id LIMIT ?2";
+    "SELECT event_id, what & 3, occurred_at_ms FROM ff_event WHERE event_id >= ?1 ORDER BY event_id LIMIT ?2";
 inline constexpr std::string_view kEventDelete = "DELETE FROM ff_event WHERE event_id = ?1";
 
 }  // namespace ff::store::sqlite::sql

@@ -32,7 +32,6 @@ CREATE TABLE ff_idempotency (
   operation TEXT NOT NULL,
   partition_key INTEGER NOT NULL,
   execution_id BLOB,
-  execution_partition INTEGER,
   outcome BLOB NOT NULL,
   created_at_ms INTEGER NOT NULL,
   expires_at_ms INTEGER NOT NULL,
@@ -52,47 +51,36 @@ CREATE TABLE ff_queue (
   UNIQUE (lane_id, namespace, execution_kind, required_capabilities)
 );
 
--- The hot row. Enumerations are numbers in the order of their lists; ff_execution shows the words.
+-- The hot row, kept narrow. execution_id is the uuid followed by the partition (two bytes); state holds the state
+-- vector in its bits; lease is lease id, attempt id and, while the execution is owned, ttl, acquired and expiry; worker
+-- is worker id and instance id on two lines; details is a JSON object of what is not as expected. The view ff_execution
+-- shows all of it in words.
 CREATE TABLE ff_exec_core (
   seq INTEGER PRIMARY KEY,
   execution_id BLOB NOT NULL,
-  partition_key INTEGER NOT NULL,
   queue_id INTEGER NOT NULL,
   priority INTEGER NOT NULL,
   created_at_ms INTEGER NOT NULL,
   candidate INTEGER,
   due_at_ms INTEGER,
   retain_until_ms INTEGER,
-  lifecycle_phase INTEGER NOT NULL,
-  ownership_state INTEGER NOT NULL,
-  eligibility_state INTEGER NOT NULL,
-  blocking_reason INTEGER NOT NULL,
-  terminal_outcome INTEGER NOT NULL,
-  attempt_state INTEGER NOT NULL,
-  public_state INTEGER NOT NULL,
+  bucket INTEGER NOT NULL,
+  state INTEGER NOT NULL,
   total_attempt_count INTEGER NOT NULL,
   current_lease_epoch INTEGER NOT NULL,
-  lease_id BLOB,
-  worker_id TEXT,
-  worker_instance_id TEXT,
-  lease_ttl_ms INTEGER,
-  lease_acquired_at_ms INTEGER,
-  lease_expires_at_ms INTEGER,
+  lease BLOB,
+  worker TEXT,
   claim_key TEXT,
-  attempt_id BLOB,
-  attempt_type INTEGER,
   started_at_ms INTEGER,
   last_mutation_at_ms INTEGER NOT NULL,
   version INTEGER NOT NULL,
   last_event_id INTEGER,
-  has_tags INTEGER NOT NULL,
-  details TEXT,
-  bucket INTEGER NOT NULL
+  details TEXT
 );
-CREATE UNIQUE INDEX ff_exec_core_id ON ff_exec_core (execution_id, partition_key);
-CREATE INDEX ff_exec_core_created ON ff_exec_core (created_at_ms, execution_id, partition_key);
-CREATE INDEX ff_exec_core_candidates ON ff_exec_core
-  (queue_id, priority DESC, created_at_ms, execution_id, partition_key) WHERE candidate IS NOT NULL;
+CREATE UNIQUE INDEX ff_exec_core_id ON ff_exec_core (execution_id);
+CREATE INDEX ff_exec_core_created ON ff_exec_core (created_at_ms, execution_id);
+CREATE INDEX ff_exec_core_candidates ON ff_exec_core (queue_id, priority DESC, created_at_ms, execution_id)
+  WHERE candidate IS NOT NULL;
 CREATE INDEX ff_exec_core_due ON ff_exec_core (due_at_ms, queue_id, bucket) WHERE due_at_ms IS NOT NULL;
 CREATE INDEX ff_exec_core_retention ON ff_exec_core (queue_id, retain_until_ms) WHERE retain_until_ms IS NOT NULL;
 CREATE INDEX ff_exec_core_claim_key ON ff_exec_core (claim_key) WHERE claim_key IS NOT NULL;
@@ -118,8 +106,7 @@ CREATE TABLE ff_exec_tag (
   tag_value TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,
   execution_id BLOB NOT NULL,
-  partition_key INTEGER NOT NULL,
-  PRIMARY KEY (tag_key, tag_value, created_at_ms, execution_id, partition_key)
+  PRIMARY KEY (tag_key, tag_value, created_at_ms, execution_id)
 ) WITHOUT ROWID;
 
 -- Attempts that are no longer the newest of their execution; the newest stands in the hot row.
@@ -130,31 +117,22 @@ CREATE TABLE ff_attempt_past (
   PRIMARY KEY (seq, attempt_index)
 ) WITHOUT ROWID;
 
--- The event log. A row with both a lease event and an outcome is two events: the lease event has the id below the
--- row's. prev_event_id leads to the execution's event before this one.
+-- The event log. what holds kind, lease event, outcome and source of a cancel in its bits. A row with both a lease
+-- event and an outcome is two events: the lease event has the id below the row's. lease is lease id and attempt id.
+-- prev_event_id leads to the execution's event before this one; extra is a JSON object with what few events have.
 CREATE TABLE ff_event (
   event_id INTEGER PRIMARY KEY,
-  partition_key INTEGER NOT NULL,
-  kind INTEGER NOT NULL,
   execution_id BLOB,
   queue_id INTEGER,
   occurred_at_ms INTEGER NOT NULL,
+  what INTEGER NOT NULL,
   prev_event_id INTEGER,
-  outcome INTEGER,
-  cancelled_by INTEGER,
-  lease_event INTEGER,
-  lease_id BLOB,
-  lease_epoch INTEGER,
   attempt_index INTEGER,
-  attempt_id BLOB,
-  worker_id TEXT,
-  worker_instance_id TEXT,
+  lease_epoch INTEGER,
+  lease BLOB,
+  worker TEXT,
   reason TEXT,
-  tags TEXT,
-  namespace TEXT,
-  event_type TEXT,
-  actor TEXT,
-  details TEXT
+  extra TEXT
 );
 
 CREATE TABLE ff_event_head (
