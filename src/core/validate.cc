@@ -2,6 +2,7 @@
 
 #include "core/ops/change.h"
 #include "core/ops/lanes.h"
+#include "core/text.h"
 
 namespace ff::core {
 namespace {
@@ -42,6 +43,7 @@ Fault check_name(std::string_view field, std::string_view value) {
   if (value.size() > kNameBytesMax) return refuse("too_long");
   for (char c : value)
     if (is_control(static_cast<unsigned char>(c)) || c == ' ' || c == '{' || c == '}') return refuse("bad_character");
+  if (!is_utf8(value)) return refuse("not_utf8");
   return std::nullopt;
 }
 
@@ -55,20 +57,26 @@ Fault check_kind(std::string_view field, std::string_view value) {
   if (value.size() > kNameBytesMax) return refuse("too_long");
   for (char c : value)
     if (is_control(static_cast<unsigned char>(c))) return refuse("control_byte");
+  if (!is_utf8(value)) return refuse("not_utf8");
   return std::nullopt;
 }
 
 Fault check_label(std::string_view field, const std::optional<std::string>& value) {
-  if (!value || value->size() <= kNameBytesMax) return std::nullopt;
-  return invalid_input(field, "too_long",
-                       fmt::format("{} has {} bytes; {} are the most.", field, value->size(), kNameBytesMax));
+  if (!value) return std::nullopt;
+  if (value->size() > kNameBytesMax)
+    return invalid_input(field, "too_long",
+                         fmt::format("{} has {} bytes; {} are the most.", field, value->size(), kNameBytesMax));
+  if (!is_utf8(*value)) return invalid_input(field, "not_utf8", fmt::format("{} is not UTF-8.", field));
+  return std::nullopt;
 }
 
 Fault check_key(std::string_view key) {
-  if (key.size() <= kIdempotencyKeyBytesMax) return std::nullopt;
-  return invalid_input("idempotency_key", "too_long",
-                       fmt::format("The idempotency key has {} bytes; {} are the most.", key.size(),
-                                   kIdempotencyKeyBytesMax));
+  if (key.size() > kIdempotencyKeyBytesMax)
+    return invalid_input("idempotency_key", "too_long",
+                         fmt::format("The idempotency key has {} bytes; {} are the most.", key.size(),
+                                     kIdempotencyKeyBytesMax));
+  if (!is_utf8(key)) return invalid_input("idempotency_key", "not_utf8", "The idempotency key is not UTF-8.");
+  return std::nullopt;
 }
 
 Fault check_tag_key(std::string_view key) {
@@ -91,6 +99,8 @@ Fault check_tags(const Tags& tags) {
       return invalid_input("tags", "value_too_long",
                            fmt::format("The value of tag '{}' has {} bytes; {} are the most.", key, value.size(),
                                        kTagValueBytesMax));
+    if (!is_utf8(value))
+      return invalid_input("tags", "value_not_utf8", fmt::format("The value of tag '{}' is not UTF-8.", key));
   }
   return std::nullopt;
 }
