@@ -1,12 +1,15 @@
 #include "core/state.h"
 
 #include "support/record_text.h"
+#include "support/vectors.h"
 
 #include <gtest/gtest.h>
 
 namespace ff::core {
 namespace {
 
+using test::all;
+using test::record_with;
 using L = LifecyclePhase;
 using O = OwnershipState;
 using E = EligibilityState;
@@ -14,13 +17,6 @@ using B = BlockingReason;
 using T = TerminalOutcome;
 using A = AttemptState;
 using P = PublicState;
-
-template <class E_>
-std::vector<E_> all() {
-  std::vector<E_> values;
-  boost::mp11::mp_for_each<boost::describe::describe_enumerators<E_>>([&](auto d) { values.push_back(d.value); });
-  return values;
-}
 
 /// Table 3.2, row by row, with the pairs of 3.3.
 struct LegalRow {
@@ -71,26 +67,6 @@ bool in_table(const StateVector& s, bool attempt_exists) {
         row.outcome.contains(s.terminal_outcome) && row.attempt.contains(s.attempt_state))
       return true;
   return false;
-}
-
-/// A record that fits its vector in everything besides.
-ExecutionRecord record_with(const StateVector& s, bool attempt_exists) {
-  static const QueueRef queue = make_queue("default", "default", "job", {});
-  ExecutionRecord record;
-  record.queue = queue;
-  record.state = s;
-  if (auto derived = derive_public_state(s)) record.state.public_state = *derived;
-  if (attempt_exists) {
-    record.counters.total_attempt_count = 1;
-    record.attempt.emplace();
-    const bool open = s.attempt_state == A::running_attempt || s.attempt_state == A::attempt_interrupted;
-    record.attempt->attempt_state = open ? AttemptRecordState::started : AttemptRecordState::ended_failure;
-  }
-  if (s.ownership_state != O::unowned) record.lease.emplace();
-  if (s.attempt_state == A::attempt_interrupted) record.hold.interrupt_kind = InterruptKind::lease_lost;
-  if (s.eligibility_state == E::not_eligible_until_time) record.timers.delay_until_ms = 5;
-  if (s.lifecycle_phase == L::terminal) record.times.completed_at_ms = record.times.retain_until_ms = 5;
-  return record;
 }
 
 TEST(Domain, T12_exactly_the_vectors_of_the_table_are_legal) {
