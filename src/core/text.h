@@ -6,14 +6,14 @@
 
 namespace ff::core {
 
-/// Decodes the character at `at` and moves on. None for bytes that are not UTF-8; then `at` stays.
+/// Decodes the character at `at` and moves past it; none, without moving, where the bytes are not UTF-8.
 std::optional<char32_t> next_char(std::string_view text, std::size_t& at);
 
-/// Texts are UTF-8 everywhere: they are kept and sent as JSON, which knows nothing else.
 bool is_utf8(std::string_view text);
 
-/// Bytes that are not UTF-8 become U+FFFD: a message must not be lost, nor its execution, because of one bad byte.
-std::string repair_utf8(std::string text);
+/// What a program said, made fit to be kept: each byte that is not part of a character becomes U+FFFD, and the text is
+/// cut to at most `bytes_max` bytes.
+std::string clean_text(std::string text, std::size_t bytes_max);
 
 /// At most `bytes_max` bytes, cut at a character border.
 std::string truncate_utf8(std::string text, std::size_t bytes_max);

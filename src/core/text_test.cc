@@ -20,14 +20,16 @@ TEST(Text, tells_utf8_from_other_bytes) {
   EXPECT_FALSE(is_utf8("\xf8\x88\x80\x80\x80"));
 }
 
-TEST(Text, repairs_what_is_not_utf8_and_leaves_the_rest) {
-  EXPECT_EQ(repair_utf8("né"), "né");
-  EXPECT_EQ(repair_utf8("a\xff" "b"), "a\xef\xbf\xbd" "b");
-  EXPECT_EQ(repair_utf8("\xe4\xb8"), "\xef\xbf\xbd\xef\xbf\xbd");
-  EXPECT_EQ(repair_utf8("\xe4\xb8é"), "\xef\xbf\xbd\xef\xbf\xbdé");
+TEST(Text, cleans_what_is_not_utf8_and_leaves_the_rest) {
+  EXPECT_EQ(clean_text("né", 100), "né");
+  EXPECT_EQ(clean_text("né", 2), "n") << "cut at a character";
+  EXPECT_EQ(clean_text("a\xff" "b", 100), "a\xef\xbf\xbd" "b");
+  EXPECT_EQ(clean_text("\xe4\xb8", 100), "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(clean_text("\xe4\xb8é", 100), "\xef\xbf\xbd\xef\xbf\xbdé");
+  EXPECT_EQ(clean_text("\xff\xff", 5), "\xef\xbf\xbd") << "what was put in counts too";
   std::string all;
   for (int i = 0; i < 256; ++i) all.push_back(static_cast<char>(i));
-  EXPECT_TRUE(is_utf8(repair_utf8(all + all)));
+  EXPECT_TRUE(is_utf8(clean_text(all + all, 4096)));
 }
 
 TEST(Text, truncates_at_a_character_border) {

@@ -11,6 +11,11 @@ bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
 
 bool is_alnum(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+Fault check_text(std::string_view field, std::string_view value) {
+  if (is_utf8(value)) return std::nullopt;
+  return invalid_input(field, "not_utf8", fmt::format("{} is not UTF-8 text. Send bytes as a payload instead.", field));
+}
+
 bool is_hex(std::string_view text) {
   for (char c : text)
     if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
@@ -66,8 +71,7 @@ Fault check_label(std::string_view field, const std::optional<std::string>& valu
   if (value->size() > kNameBytesMax)
     return invalid_input(field, "too_long",
                          fmt::format("{} has {} bytes; {} are the most.", field, value->size(), kNameBytesMax));
-  if (!is_utf8(*value)) return invalid_input(field, "not_utf8", fmt::format("{} is not UTF-8.", field));
-  return std::nullopt;
+  return check_text(field, *value);
 }
 
 Fault check_key(std::string_view key) {
@@ -75,8 +79,7 @@ Fault check_key(std::string_view key) {
     return invalid_input("idempotency_key", "too_long",
                          fmt::format("The idempotency key has {} bytes; {} are the most.", key.size(),
                                      kIdempotencyKeyBytesMax));
-  if (!is_utf8(key)) return invalid_input("idempotency_key", "not_utf8", "The idempotency key is not UTF-8.");
-  return std::nullopt;
+  return check_text("idempotency_key", key);
 }
 
 Fault check_tag_key(std::string_view key) {
@@ -99,8 +102,7 @@ Fault check_tags(const Tags& tags) {
       return invalid_input("tags", "value_too_long",
                            fmt::format("The value of tag '{}' has {} bytes; {} are the most.", key, value.size(),
                                        kTagValueBytesMax));
-    if (!is_utf8(value))
-      return invalid_input("tags", "value_not_utf8", fmt::format("The value of tag '{}' is not UTF-8.", key));
+    if (auto fault = check_text("tags", value)) return fault;
   }
   return std::nullopt;
 }

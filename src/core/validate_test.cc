@@ -92,7 +92,7 @@ TEST(Domain, T33_tags_at_their_edge) {
   EXPECT_EQ(reason(check_tags({{"k", std::string(4096, 'v')}})), "");
   EXPECT_EQ(reason(check_tags({{"k", std::string(4097, 'v')}})), "value_too_long");
   EXPECT_EQ(reason(check_tags({{"k", ""}})), "");
-  EXPECT_EQ(reason(check_tags({{"k", "\xff"}})), "value_not_utf8");
+  EXPECT_EQ(reason(check_tags({{"k", "\xff"}})), "not_utf8");
   EXPECT_EQ(reason(check_tags({{"good", "v"}, {"-bad", "v"}})), "invalid_tag_key");
 }
 

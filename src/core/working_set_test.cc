@@ -63,7 +63,7 @@ TEST(WorkingSet, saving_derives_version_times_and_public_state) {
   changed.state.public_state = PublicState::failed;
   Writes writes(kStart + 9);
   writes.update(rules.record(id), changed);
-  const ExecutionRecord& saved = writes.executions.back();
+  const ExecutionRecord& saved = writes.saved();
   EXPECT_EQ(saved.version, 2U);
   EXPECT_EQ(saved.state.public_state, PublicState::waiting);
   EXPECT_EQ(saved.times.last_mutation_at_ms, kStart + 9);
@@ -115,7 +115,7 @@ TEST(WorkingSet, a_slot_remembers_what_was_loaded) {
   ASSERT_TRUE(slot);
   EXPECT_TRUE(slot->dirty);
   EXPECT_TRUE(slot->stored);
-  EXPECT_EQ(slot->before, stored) << "as it was loaded, not as it was between two operations";
+  EXPECT_EQ(*slot->before, stored) << "as it was loaded, not as it was between two operations";
   EXPECT_EQ(slot->value->version, 5U) << "one per operation, batched or not";
   EXPECT_TRUE(set.has_changes());
 }

@@ -48,7 +48,10 @@ class Rules {
   Rules(const Rules& other) : now(other.now), settings(other.settings), partitioning(other.partitioning) {
     auto& from = const_cast<core::WorkingSet&>(other.set);
     auto copy = [](auto& source, auto& target) {
-      for (const auto& slot : source.slots()) target.loaded(slot.key, slot.value);
+      for (const auto& slot : source.slots()) {
+        using Value = std::remove_cvref_t<decltype(*slot.value)>;
+        target.loaded(slot.key, slot.value ? std::make_unique<Value>(*slot.value) : nullptr);
+      }
     };
     copy(from.executions(), set.executions());
     copy(from.infos(), set.infos());
