@@ -2,6 +2,7 @@
 
 #include "core/capabilities.h"
 #include "core/json.h"
+#include "core/text.h"
 
 #include <cmath>
 
@@ -45,17 +46,21 @@ std::string unknown_member(const json::object& object, const std::string& path) 
   return {};
 }
 
-/// The form of the capability list, which has error codes of its own.
-std::optional<Error> capability_form(const json::object& policy) {
+/// The capability list has error codes of its own, which come before all other faults of types and bounds.
+std::optional<Error> capability_fault(const json::object& policy) {
   const json::value* routing = policy.if_contains("routing_requirements");
   if (!routing) return std::nullopt;
   if (!routing->is_object()) return bad_policy("routing_requirements:not_object");
   const json::value* list = routing->get_object().if_contains("required_capabilities");
   if (!list) return std::nullopt;
   if (!list->is_array()) return bad_capabilities("required", "not_array");
-  for (const auto& token : list->get_array())
+  std::vector<std::string> tokens;
+  for (const auto& token : list->get_array()) {
     if (!token.is_string()) return bad_capabilities("required", "non_string_token");
-  return std::nullopt;
+    tokens.emplace_back(token.get_string());
+  }
+  auto normal = normalize_capabilities("required", std::move(tokens));
+  return normal ? std::nullopt : std::optional(normal.error());
 }
 
 std::string misplaced_backoff_member(const Policy& policy) {
@@ -74,7 +79,9 @@ std::string misplaced_backoff_member(const Policy& policy) {
 std::string out_of_range(const Policy& policy) {
   auto timeout_ok = [](const std::optional<std::uint64_t>& ms) { return !ms || (*ms >= 1 && *ms <= kTimeoutMsMax); };
   auto delay_ok = [](const std::optional<std::uint64_t>& ms) { return !ms || *ms <= kBackoffDelayMsMax; };
-  auto label_ok = [](const std::optional<std::string>& text) { return !text || text->size() <= kLabelBytesMax; };
+  auto label_ok = [](const std::optional<std::string>& text) {
+    return !text || (text->size() <= kLabelBytesMax && is_utf8(*text));
+  };
   if (policy.retry_policy) {
     const RetryPolicy& retry = *policy.retry_policy;
     if (retry.backoff) {
@@ -88,7 +95,7 @@ std::string out_of_range(const Policy& policy) {
     if (retry.retryable_categories) {
       if (retry.retryable_categories->size() > kRetryCategoriesMax) return "retry_policy.retryable_categories";
       for (const auto& category : *retry.retryable_categories)
-        if (category.empty() || category.size() > kLabelBytesMax) return "retry_policy.retryable_categories";
+        if (category.empty() || !label_ok(category)) return "retry_policy.retryable_categories";
     }
   }
   if (policy.timeout_policy) {
@@ -97,7 +104,7 @@ std::string out_of_range(const Policy& policy) {
   }
   if (policy.budget_ids && policy.budget_ids->size() > kBudgetIdsMax) return "budget_ids";
   if (policy.concurrency_key) {
-    if (policy.concurrency_key->empty() || policy.concurrency_key->size() > kLabelBytesMax) return "concurrency_key";
+    if (policy.concurrency_key->empty() || !label_ok(policy.concurrency_key)) return "concurrency_key";
     for (unsigned char c : *policy.concurrency_key)
       if (c < 0x20 || c == 0x7f) return "concurrency_key";
   }
@@ -205,7 +212,7 @@ Result<Policy> parse_policy(std::string_view text) {
   const json::object& object = value->get_object();
   if (auto path = unknown_member<Policy>(object, ""); !path.empty())
     return std::unexpected(bad_policy("unknown_member:" + path));
-  if (auto error = capability_form(object)) return std::unexpected(std::move(*error));
+  if (auto error = capability_fault(object)) return std::unexpected(std::move(*error));
   Policy policy;
   JsonReader reader;
   if (!reader.read(*value, policy)) {

@@ -25,9 +25,11 @@ std::optional<std::uint64_t> retry_delay_ms(const RetryPolicy& policy, FailureCl
 
   const Backoff backoff = policy.backoff.value_or(Backoff{});
   if (backoff.type == BackoffType::fixed) return backoff.delay_ms.value_or(0);
+  const auto initial = static_cast<double>(backoff.initial_delay_ms.value_or(1'000));
   const auto cap = static_cast<double>(backoff.max_delay_ms.value_or(60'000));
-  const double grown = static_cast<double>(backoff.initial_delay_ms.value_or(1'000)) *
-                       std::pow(backoff.multiplier.value_or(2.0), static_cast<double>(retry_count));
+  // The power may be infinite, and nothing times infinity is no number.
+  if (initial == 0) return 0;
+  const double grown = initial * std::pow(backoff.multiplier.value_or(2.0), static_cast<double>(retry_count));
   const double delay = std::floor(std::min(grown, cap));
   if (!backoff.jitter.value_or(true)) return static_cast<std::uint64_t>(delay);
   const double half = delay / 2;

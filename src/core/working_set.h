@@ -27,6 +27,11 @@ class Table {
     bool dirty = false;
   };
 
+  Table() = default;
+  Table(const Table&) = delete;  // the index points into the slots
+  Table(Table&&) = default;
+  Table& operator=(Table&&) = default;
+
   const Slot* find(const Key& key) const {
     auto it = index_.find(key);
     return it == index_.end() ? nullptr : it->second;

@@ -190,8 +190,7 @@ BatchRun::State BatchRun::claims() {
     if (*loaded == Step::blocked) return State::blocked;
     for (const auto& id : *held) {
       const ExecutionRecord* record = unit.set.execution(id);
-      if (record && record->is_live(unit.now) && record->lease->claim_key == claim->request().claim_key &&
-          record->lease->current_worker_instance_id == claim->request().worker.worker_instance_id)
+      if (record && record->is_live(unit.now) && core::is_repeated_claim(*record, claim->request()))
         claim->repeat(id, unit.set);
     }
   }

@@ -186,6 +186,11 @@ std::optional<LeasedTask> lease_candidate(const ExecutionRecord& record, const R
   return task;
 }
 
+bool is_repeated_claim(const ExecutionRecord& held, const Claim& claim) {
+  return claim.claim_key && held.lease && held.lease->claim_key == claim.claim_key &&
+         held.lease->current_worker_instance_id == claim.worker.worker_instance_id;
+}
+
 void reads(const ClaimNamed& op, const Records& in, Reads& out) {
   out.execution(op.id);
   out.info(op.id);
@@ -208,7 +213,11 @@ Decision<LeasedTasks> decide(const ClaimNamed& op, const Records& in, TimeMs now
   if (!stored || (worker.namespace_scope && *worker.namespace_scope != stored->namespace_()))
     return refuse(not_found(op.id));
   if (stored->is_terminal()) return refuse(not_active(*stored));
-  if (stored->is_live(now)) return {LeasedTasks{}, std::move(writes)};
+  if (stored->is_live(now)) {
+    LeasedTasks held;
+    if (is_repeated_claim(*stored, op.claim)) held.push_back(task_of(*stored, in, lease_kind(*stored)));
+    return {std::move(held), std::move(writes)};
+  }
 
   // A lapsed lease is lost here, and the claim goes on with what that leaves.
   ExecutionRecord lost;

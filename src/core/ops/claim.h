@@ -52,6 +52,9 @@ using LeasedTasks = std::vector<LeasedTask>;
 std::optional<LeasedTask> lease_candidate(const ExecutionRecord& record, const Records& in, const Claim& claim,
                                           IdSource& ids, Writes& writes);
 
+/// Whether the lease that the record holds was issued to this very claim, which is repeated with its key.
+bool is_repeated_claim(const ExecutionRecord& held, const Claim& claim);
+
 /// Which kind of claim issued the lease that the record holds now.
 HandleKind lease_kind(const ExecutionRecord& record);
 
