@@ -1,27 +1,12 @@
 #include "core/capabilities.h"
 
 #include "core/errors.h"
+#include "core/text.h"
 
 #include <algorithm>
 
 namespace ff::core {
 namespace {
-
-/// Decodes one character at `at` and moves on; none for bytes that are not UTF-8.
-std::optional<char32_t> next_char(std::string_view text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(at);
-  const int length = lead < 0x80 ? 1 : (lead >> 5) == 6 ? 2 : (lead >> 4) == 14 ? 3 : (lead >> 3) == 30 ? 4 : 0;
-  if (length == 0 || at + static_cast<std::size_t>(length) > text.size()) return std::nullopt;
-  char32_t value = length == 1 ? lead : lead & (0xff >> (length + 1));
-  for (int i = 1; i < length; ++i) {
-    const unsigned char next = byte(at + static_cast<std::size_t>(i));
-    if ((next & 0xc0) != 0x80) return std::nullopt;
-    value = (value << 6) | (next & 0x3f);
-  }
-  at += static_cast<std::size_t>(length);
-  return value;
-}
 
 bool is_space_or_control(char32_t c) {
   return c <= 0x20 || (c >= 0x7f && c <= 0xa0) || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 ||

@@ -2,6 +2,7 @@
 
 #include "core/capabilities.h"
 #include "core/json.h"
+#include "core/text.h"
 
 #include <cmath>
 
@@ -74,7 +75,9 @@ std::string misplaced_backoff_member(const Policy& policy) {
 std::string out_of_range(const Policy& policy) {
   auto timeout_ok = [](const std::optional<std::uint64_t>& ms) { return !ms || (*ms >= 1 && *ms <= kTimeoutMsMax); };
   auto delay_ok = [](const std::optional<std::uint64_t>& ms) { return !ms || *ms <= kBackoffDelayMsMax; };
-  auto label_ok = [](const std::optional<std::string>& text) { return !text || text->size() <= kLabelBytesMax; };
+  auto label_ok = [](const std::optional<std::string>& text) {
+    return !text || (text->size() <= kLabelBytesMax && is_utf8(*text));
+  };
   if (policy.retry_policy) {
     const RetryPolicy& retry = *policy.retry_policy;
     if (retry.backoff) {
@@ -88,7 +91,7 @@ std::string out_of_range(const Policy& policy) {
     if (retry.retryable_categories) {
       if (retry.retryable_categories->size() > kRetryCategoriesMax) return "retry_policy.retryable_categories";
       for (const auto& category : *retry.retryable_categories)
-        if (category.empty() || category.size() > kLabelBytesMax) return "retry_policy.retryable_categories";
+        if (category.empty() || !label_ok(category)) return "retry_policy.retryable_categories";
     }
   }
   if (policy.timeout_policy) {
@@ -97,7 +100,7 @@ std::string out_of_range(const Policy& policy) {
   }
   if (policy.budget_ids && policy.budget_ids->size() > kBudgetIdsMax) return "budget_ids";
   if (policy.concurrency_key) {
-    if (policy.concurrency_key->empty() || policy.concurrency_key->size() > kLabelBytesMax) return "concurrency_key";
+    if (policy.concurrency_key->empty() || !label_ok(policy.concurrency_key)) return "concurrency_key";
     for (unsigned char c : *policy.concurrency_key)
       if (c < 0x20 || c == 0x7f) return "concurrency_key";
   }

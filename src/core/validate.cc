@@ -2,6 +2,7 @@
 
 #include "core/ops/change.h"
 #include "core/ops/lanes.h"
+#include "core/text.h"
 
 namespace ff::core {
 namespace {
@@ -9,6 +10,11 @@ namespace {
 bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
 
 bool is_alnum(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+Fault check_text(std::string_view field, std::string_view value) {
+  if (is_utf8(value)) return std::nullopt;
+  return invalid_input(field, "not_utf8", fmt::format("{} is not UTF-8 text. Send bytes as a payload instead.", field));
+}
 
 bool is_hex(std::string_view text) {
   for (char c : text)
@@ -42,6 +48,7 @@ Fault check_name(std::string_view field, std::string_view value) {
   if (value.size() > kNameBytesMax) return refuse("too_long");
   for (char c : value)
     if (is_control(static_cast<unsigned char>(c)) || c == ' ' || c == '{' || c == '}') return refuse("bad_character");
+  if (!is_utf8(value)) return refuse("not_utf8");
   return std::nullopt;
 }
 
@@ -55,20 +62,24 @@ Fault check_kind(std::string_view field, std::string_view value) {
   if (value.size() > kNameBytesMax) return refuse("too_long");
   for (char c : value)
     if (is_control(static_cast<unsigned char>(c))) return refuse("control_byte");
+  if (!is_utf8(value)) return refuse("not_utf8");
   return std::nullopt;
 }
 
 Fault check_label(std::string_view field, const std::optional<std::string>& value) {
-  if (!value || value->size() <= kNameBytesMax) return std::nullopt;
-  return invalid_input(field, "too_long",
-                       fmt::format("{} has {} bytes; {} are the most.", field, value->size(), kNameBytesMax));
+  if (!value) return std::nullopt;
+  if (value->size() > kNameBytesMax)
+    return invalid_input(field, "too_long",
+                         fmt::format("{} has {} bytes; {} are the most.", field, value->size(), kNameBytesMax));
+  return check_text(field, *value);
 }
 
 Fault check_key(std::string_view key) {
-  if (key.size() <= kIdempotencyKeyBytesMax) return std::nullopt;
-  return invalid_input("idempotency_key", "too_long",
-                       fmt::format("The idempotency key has {} bytes; {} are the most.", key.size(),
-                                   kIdempotencyKeyBytesMax));
+  if (key.size() > kIdempotencyKeyBytesMax)
+    return invalid_input("idempotency_key", "too_long",
+                         fmt::format("The idempotency key has {} bytes; {} are the most.", key.size(),
+                                     kIdempotencyKeyBytesMax));
+  return check_text("idempotency_key", key);
 }
 
 Fault check_tag_key(std::string_view key) {
@@ -91,6 +102,7 @@ Fault check_tags(const Tags& tags) {
       return invalid_input("tags", "value_too_long",
                            fmt::format("The value of tag '{}' has {} bytes; {} are the most.", key, value.size(),
                                        kTagValueBytesMax));
+    if (auto fault = check_text("tags", value)) return fault;
   }
   return std::nullopt;
 }

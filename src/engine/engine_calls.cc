@@ -147,7 +147,7 @@ void Engine::start(OperatorFail request, const Call& call, Callback<Changed> cal
     return;
   push_for(request.execution_id,
            core::FailByOperator{call.caller, request.execution_id,
-                                core::truncate_utf8(std::move(request.message), core::kMessageBytesMax),
+                                core::clean_text(std::move(request.message), core::kMessageBytesMax),
                                 request.category.value_or("operator"), std::move(request.reason)},
            call, std::move(callback));
 }
@@ -189,7 +189,7 @@ void Engine::start(ReportProgress request, const Call& call, Callback<Done> call
     return callback(std::unexpected(core::invalid_input(
         "progress_pct", "out_of_range", fmt::format("progress_pct is {}; it may be 0 to 100.", *request.progress_pct))));
   if (request.progress_message)
-    request.progress_message = core::truncate_utf8(std::move(*request.progress_message), core::kMessageBytesMax);
+    request.progress_message = core::clean_text(std::move(*request.progress_message), core::kMessageBytesMax);
   push_by_handle(request.handle, call, std::move(callback), [&](core::TaskHandle handle) {
     return core::ReportProgressOp{std::move(handle), request.progress_pct, std::move(request.progress_message)};
   });
@@ -209,7 +209,7 @@ void Engine::start(FailTask request, const Call& call, Callback<TaskFailed> call
   push_by_handle(request.handle, call, std::move(callback), [&](core::TaskHandle handle) {
     core::Fail op;
     op.handle = std::move(handle);
-    op.message = core::truncate_utf8(std::move(request.message), core::kMessageBytesMax);
+    op.message = core::clean_text(std::move(request.message), core::kMessageBytesMax);
     op.failure_class = request.failure_class;
     op.category = request.category && !request.category->empty() ? *request.category
                                                                  : std::string(core::name_of(request.failure_class));
