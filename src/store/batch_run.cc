@@ -236,7 +236,7 @@ BatchRun::State BatchRun::take() {
          ++at, ++given) {
       const auto& [unit, id] = from.candidates[at];
       if (!claim.offer(id, unit->set, unit->now)) continue;
-      offers_.push_back({rows_[i].claim, unit});
+      offers_.push_back({rows_[i].claim, unit, rows_[i].take.queue, core::order_key(*unit->set.execution(id))});
       by_row[i].candidates.emplace_back(unit, id);
     }
     // Candidates that no claim wanted are still at the head of their queue.
@@ -269,6 +269,8 @@ BatchRun::State BatchRun::save() {
     ++commits_;
   }
   in_transaction_ = false;
+  for (const auto& offer : offers_)
+    if (offer.unit->outcome == Unit::Outcome::conflict) planner_.gave_back(offer.queue, offer.key);
   if (traits_.units_share_batch && !units.empty() && units.front()->outcome == Unit::Outcome::conflict)
     return conflict();
   if (on_commit) on_commit(units_);
@@ -276,10 +278,15 @@ BatchRun::State BatchRun::save() {
   std::vector<std::vector<bool>> committed(claims_.size());
   for (const auto& offer : offers_)
     committed[offer.claim].push_back(offer.unit->outcome == Unit::Outcome::committed);
-  for (std::size_t i = 0; i < claims_.size(); ++i) claims_[i]->settle(committed[i]);
+  offers_.clear();
 
-  // Units that lost a race are decided again; the others have their answers.
+  // Whatever lost a race is decided again, claims that lost everything too; the others have their answers.
   std::vector<core::Operation*> lost;
+  for (std::size_t i = 0; i < claims_.size(); ++i) {
+    claims_[i]->settle(committed[i]);
+    const bool got_some = std::find(committed[i].begin(), committed[i].end(), true) != committed[i].end();
+    if (!committed[i].empty() && !got_some) lost.push_back(claims_[i]);
+  }
   for (auto& unit : units_)
     if (unit.outcome == Unit::Outcome::conflict)
       lost.insert(lost.end(), unit.operations.begin(), unit.operations.end());
@@ -316,6 +323,7 @@ BatchRun::State BatchRun::conflict() {
   ++retries_;
   ++failures_;
   rows_.clear();
+  offers_.clear();
   stage_ = Stage::start;
   if (failures_ >= kConflictRetriesMax) {
     refuse_current({ErrorCode::retry_exhausted,
@@ -337,6 +345,7 @@ BatchRun::State BatchRun::fault(Error error) {
   if (in_transaction_) session_.rollback();
   in_transaction_ = false;
   rows_.clear();
+  for (const auto& offer : std::exchange(offers_, {})) planner_.gave_back(offer.queue, offer.key);
   if (error.code == ErrorCode::retry_exhausted) return conflict();
   // A fault that is not the store's own absence may come from one operation: run them apart before refusing.
   const bool whole_store = error.category() == ErrorCategory::transport || error.category() == ErrorCategory::limit;
