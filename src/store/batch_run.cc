@@ -42,6 +42,16 @@ const Error* unreadable(const Reads& wanted, const core::WorkingSet& set) {
   return nullptr;
 }
 
+/// Whether the operation is about an execution that the batch has removed.
+bool concerns_erased(const core::Operation& operation, const core::WorkingSet& set) {
+  if (set.erased().empty()) return false;
+  const core::WorkingSet nothing;
+  Reads reads(nothing);
+  operation.reads(nothing, reads);
+  return std::any_of(reads.executions.begin(), reads.executions.end(),
+                     [&](const ExecutionId& id) { return set.erased().contains(id); });
+}
+
 }  // namespace
 
 BatchRun::BatchRun(Session& session, Planner& planner, const StoreTraits& traits, Operations operations)
@@ -91,6 +101,7 @@ void BatchRun::make_units() {
   units_.clear();
   claims_.clear();
   offers_.clear();
+  deferred_.clear();
   take_round_ = 0;
   std::vector<core::Operation*> plain;
   for (const auto& operation : current_) {
@@ -156,7 +167,10 @@ BatchRun::State BatchRun::decide() {
     for (auto* operation : unit.operations) {
       Reads wanted(unit.set);
       operation->reads(unit.set, wanted);
-      if (wanted.empty())
+      // A save writes each record once: what is removed here and made anew needs two.
+      if (concerns_erased(*operation, unit.set))
+        deferred_.push_back(operation);
+      else if (wanted.empty())
         operation->decide(unit.set, unit.now);
       else if (const Error* error = unreadable(wanted, unit.set))
         operation->refuse(*error);
@@ -290,17 +304,20 @@ BatchRun::State BatchRun::save() {
   for (auto& unit : units_)
     if (unit.outcome == Unit::Outcome::conflict)
       lost.insert(lost.end(), unit.operations.begin(), unit.operations.end());
-  if (lost.empty()) {
-    answer_current();
-    return next_piece();
+  auto in = [](const std::vector<core::Operation*>& list, const core::Operation* operation) {
+    return std::find(list.begin(), list.end(), operation) != list.end();
+  };
+  Operations again, later;
+  if (!lost.empty() || !deferred_.empty()) {
+    for (auto& operation : std::exchange(current_, {}))
+      (in(lost, operation.get()) ? again : in(deferred_, operation.get()) ? later : answered_)
+          .push_back(std::move(operation));
+    current_ = std::move(again);
+    if (!later.empty()) pieces_.push_front(std::move(later));
   }
-  Operations again;
-  for (auto& operation : current_) {
-    const bool retry = std::find(lost.begin(), lost.end(), operation.get()) != lost.end();
-    (retry ? again : answered_).push_back(std::move(operation));
-  }
-  current_ = std::move(again);
-  return conflict();
+  if (!lost.empty()) return conflict();
+  answer_current();
+  return next_piece();
 }
 
 void BatchRun::answer_current() {

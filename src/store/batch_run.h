@@ -94,6 +94,8 @@ class BatchRun {
   int retries_ = 0;
   std::uint64_t commits_ = 0;
 
+  /// Operations that have to wait for the next piece.
+  std::vector<core::Operation*> deferred_;
   std::vector<core::ClaimOperation*> claims_;
   struct Offer {
     std::size_t claim;
