@@ -153,7 +153,11 @@ Result<std::vector<ClaimedTask>> Fabric::claim(ClaimRequest request) const {
   return reply;
 }
 ClaimCall Fabric::claim(ClaimRequest request, Callback<std::vector<ClaimedTask>> done) const {
-  return backend_->claim(std::move(request), std::move(done));
+  ClaimCall call = backend_->claim(std::move(request), std::move(done));
+  // The caller may keep it longer than the fabric.
+  return ClaimCall([call, backend = std::weak_ptr(backend_)] {
+    if (auto alive = backend.lock()) call.cancel();
+  });
 }
 Result<LeaseRenewed> Fabric::renew(RenewLease request) const {
   std::vector<RenewLease> one;

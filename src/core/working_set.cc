@@ -54,7 +54,10 @@ void WorkingSet::apply(Writes writes) {
     const ExecutionId id = record->id;
     executions_.write(id, std::move(record));
   }
-  for (const auto& id : writes.erased) executions_.write(id, nullptr);
+  for (const auto& id : writes.erased) {
+    executions_.write(id, nullptr);
+    erased_.insert(id);
+  }
   for (auto& value : writes.lanes) {
     const std::string id = value.lane_id;
     lanes_.write(id, boxed(std::move(value)));

@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -195,10 +196,13 @@ class WorkingSet : public Records {
   }
 
   bool has_changes() const { return changed_; }
+  /// Executions that this batch has removed.
+  const std::set<ExecutionId>& erased() const { return erased_; }
 
  private:
   std::vector<EventRecord> events_;
   std::map<ExecutionId, Error> unreadable_;
+  std::set<ExecutionId> erased_;
   bool changed_ = false;
 };
 

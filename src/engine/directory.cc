@@ -101,6 +101,12 @@ void Directory::took(std::span<const Row> rows, std::span<const store::Taken> ta
   }
 }
 
+void Directory::gave_back(const core::QueueRef& queue, const core::OrderKey& key) {
+  std::lock_guard guard(mutex_);
+  ++clock_;
+  add(queue, key);
+}
+
 // ---- feeding ------------------------------------------------------------------------------------------------------
 
 void Directory::set_head(LaneEntry& entry, const std::string& name, QueueState& state, const core::OrderKey& head) {
@@ -116,11 +122,11 @@ void Directory::drop(LaneEntry& entry, const std::string& name) {
   entry.queues.erase(it);
 }
 
-void Directory::add_candidate(const core::ExecutionRecord& record, std::vector<Gain>& gains) {
-  LaneEntry& entry = lanes_[record.lane_id()];
-  const std::string name = name_of(*record.queue);
-  const core::OrderKey key = core::order_key(record);
-  auto [it, added] = entry.queues.try_emplace(name, QueueState{record.queue, key, 0, true, 0});
+/// One more member in a queue.
+Directory::QueueState& Directory::add(const core::QueueRef& queue, const core::OrderKey& key) {
+  LaneEntry& entry = lanes_[queue->lane_id];
+  const std::string name = name_of(*queue);
+  auto [it, added] = entry.queues.try_emplace(name, QueueState{queue, key, 0, true, 0});
   QueueState& state = it->second;
   if (added)
     entry.by_head.emplace(key, name);
@@ -128,6 +134,11 @@ void Directory::add_candidate(const core::ExecutionRecord& record, std::vector<G
     set_head(entry, name, state, key);
   ++state.count;
   state.changed = clock_;
+  return state;
+}
+
+void Directory::add_candidate(const core::ExecutionRecord& record, std::vector<Gain>& gains) {
+  const QueueState& state = add(record.queue, core::order_key(record));
   for (auto& gain : gains)
     if (gain.queue == state.queue) {
       ++gain.count;

@@ -25,6 +25,7 @@ class Directory final : public store::Planner {
   // ---- planning (called by batches) ----
   std::vector<Row> plan(std::span<core::ClaimOperation* const> claims, bool last) override;
   void took(std::span<const Row> rows, std::span<const store::Taken> taken) override;
+  void gave_back(const core::QueueRef& queue, const core::OrderKey& key) override;
 
   // ---- feeding ----
   /// Queues that gained candidates in a commit, and by how many.
@@ -75,6 +76,7 @@ class Directory final : public store::Planner {
                           bool last, Promised& promised, std::vector<Row>& rows);
   void set_head(LaneEntry& entry, const std::string& name, QueueState& state, const core::OrderKey& head);
   void drop(LaneEntry& entry, const std::string& name);
+  QueueState& add(const core::QueueRef& queue, const core::OrderKey& key);
   void add_candidate(const core::ExecutionRecord& record, std::vector<Gain>& gains);
   void remove_candidate(const core::ExecutionRecord& record);
   void note_lane(const Lane& lane);

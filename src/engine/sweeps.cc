@@ -218,12 +218,16 @@ std::move_only_function<void(Result<bool>)> Sweeps::answer(std::size_t index, st
     ++sweeps_[index].in_flight;
   }
   return [this, index, key = std::move(key)](Result<bool> result) {
-    {
-      std::lock_guard guard(mutex_);
-      outcomes_.push_back({index, key, result ? std::nullopt : std::optional(result.error())});
-    }
-    if (runner_) runner_->notify();
+    report({index, key, result ? std::nullopt : std::optional(result.error())});
   };
+}
+
+void Sweeps::report(Outcome outcome) {
+  {
+    std::lock_guard guard(mutex_);
+    outcomes_.push_back(std::move(outcome));
+  }
+  if (runner_) runner_->notify();
 }
 
 void Sweeps::select_timers(std::size_t index, TimeMs now) {
@@ -276,15 +280,18 @@ void Sweeps::trim_events(std::size_t index, TimeMs now) {
   const TimeMs before = now - static_cast<TimeMs>(options_.event_retention_ms);
   const TimeMs audit_before = now - static_cast<TimeMs>(options_.audit_retention_ms);
   const std::uint32_t batch = sweeps_[index].batch;
-  host_.with_session([this, index, before, audit_before, batch, done = answer(index, "events")](
-                         store::Session& session) mutable {
+  {
+    std::lock_guard guard(mutex_);
+    ++sweeps_[index].in_flight;
+  }
+  host_.with_session([this, index, before, audit_before, batch](store::Session& session) {
     auto removed = session.trim_events(before, audit_before, batch);
-    if (removed) {
+    if (!removed) return report({index, "events", removed.error()});
+    {
       std::lock_guard guard(mutex_);
       sweeps_[index].full = *removed >= batch;
-      sweeps_[index].stats.processed += *removed > 0 ? *removed - 1 : 0;
     }
-    done(removed ? Result<bool>(*removed > 0) : std::unexpected(removed.error()));
+    report({index, "events", std::nullopt, *removed});
   });
 }
 
@@ -305,8 +312,8 @@ void Sweeps::collect() {
       log_.warn("a row of a sweep failed",
                 {{"sweep", sweep.name}, {"execution_id", outcome.key}, {"error", outcome.error->to_string()}});
     } else {
-      ++sweep.run_processed;
-      ++sweep.stats.processed;
+      sweep.run_processed += outcome.rows;
+      sweep.stats.processed += outcome.rows;
       sweep.back_off.succeeded(outcome.key);
     }
     if (--sweep.in_flight == 0) finish(sweep);

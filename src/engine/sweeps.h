@@ -87,6 +87,7 @@ class Sweeps final : public Loop {
     std::size_t sweep;
     std::string key;
     std::optional<Error> error;
+    std::uint64_t rows = 1;
   };
 
   void run(std::size_t index, TimeMs now);
@@ -97,6 +98,7 @@ class Sweeps final : public Loop {
   void selection_failed(Sweep& sweep, const Error& error);
   bool accepts(const core::ExecutionRecord& record) const;
   std::move_only_function<void(Result<bool>)> answer(std::size_t index, std::string key);
+  void report(Outcome outcome);
   void collect();
   void finish(Sweep& sweep);
 

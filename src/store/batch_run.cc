@@ -42,6 +42,16 @@ const Error* unreadable(const Reads& wanted, const core::WorkingSet& set) {
   return nullptr;
 }
 
+/// Whether the operation is about an execution that the batch has removed.
+bool concerns_erased(const core::Operation& operation, const core::WorkingSet& set) {
+  if (set.erased().empty()) return false;
+  const core::WorkingSet nothing;
+  Reads reads(nothing);
+  operation.reads(nothing, reads);
+  return std::any_of(reads.executions.begin(), reads.executions.end(),
+                     [&](const ExecutionId& id) { return set.erased().contains(id); });
+}
+
 }  // namespace
 
 BatchRun::BatchRun(Session& session, Planner& planner, const StoreTraits& traits, Operations operations)
@@ -91,6 +101,7 @@ void BatchRun::make_units() {
   units_.clear();
   claims_.clear();
   offers_.clear();
+  deferred_.clear();
   take_round_ = 0;
   std::vector<core::Operation*> plain;
   for (const auto& operation : current_) {
@@ -156,7 +167,10 @@ BatchRun::State BatchRun::decide() {
     for (auto* operation : unit.operations) {
       Reads wanted(unit.set);
       operation->reads(unit.set, wanted);
-      if (wanted.empty())
+      // A save writes each record once: what is removed here and made anew needs two.
+      if (concerns_erased(*operation, unit.set))
+        deferred_.push_back(operation);
+      else if (wanted.empty())
         operation->decide(unit.set, unit.now);
       else if (const Error* error = unreadable(wanted, unit.set))
         operation->refuse(*error);
@@ -236,7 +250,7 @@ BatchRun::State BatchRun::take() {
          ++at, ++given) {
       const auto& [unit, id] = from.candidates[at];
       if (!claim.offer(id, unit->set, unit->now)) continue;
-      offers_.push_back({rows_[i].claim, unit});
+      offers_.push_back({rows_[i].claim, unit, rows_[i].take.queue, core::order_key(*unit->set.execution(id))});
       by_row[i].candidates.emplace_back(unit, id);
     }
     // Candidates that no claim wanted are still at the head of their queue.
@@ -269,6 +283,8 @@ BatchRun::State BatchRun::save() {
     ++commits_;
   }
   in_transaction_ = false;
+  for (const auto& offer : offers_)
+    if (offer.unit->outcome == Unit::Outcome::conflict) planner_.gave_back(offer.queue, offer.key);
   if (traits_.units_share_batch && !units.empty() && units.front()->outcome == Unit::Outcome::conflict)
     return conflict();
   if (on_commit) on_commit(units_);
@@ -276,24 +292,32 @@ BatchRun::State BatchRun::save() {
   std::vector<std::vector<bool>> committed(claims_.size());
   for (const auto& offer : offers_)
     committed[offer.claim].push_back(offer.unit->outcome == Unit::Outcome::committed);
-  for (std::size_t i = 0; i < claims_.size(); ++i) claims_[i]->settle(committed[i]);
+  offers_.clear();
 
-  // Units that lost a race are decided again; the others have their answers.
+  // Whatever lost a race is decided again, claims that lost everything too; the others have their answers.
   std::vector<core::Operation*> lost;
+  for (std::size_t i = 0; i < claims_.size(); ++i) {
+    claims_[i]->settle(committed[i]);
+    const bool got_some = std::find(committed[i].begin(), committed[i].end(), true) != committed[i].end();
+    if (!committed[i].empty() && !got_some) lost.push_back(claims_[i]);
+  }
   for (auto& unit : units_)
     if (unit.outcome == Unit::Outcome::conflict)
       lost.insert(lost.end(), unit.operations.begin(), unit.operations.end());
-  if (lost.empty()) {
-    answer_current();
-    return next_piece();
+  auto in = [](const std::vector<core::Operation*>& list, const core::Operation* operation) {
+    return std::find(list.begin(), list.end(), operation) != list.end();
+  };
+  Operations again, later;
+  if (!lost.empty() || !deferred_.empty()) {
+    for (auto& operation : std::exchange(current_, {}))
+      (in(lost, operation.get()) ? again : in(deferred_, operation.get()) ? later : answered_)
+          .push_back(std::move(operation));
+    current_ = std::move(again);
+    if (!later.empty()) pieces_.push_front(std::move(later));
   }
-  Operations again;
-  for (auto& operation : current_) {
-    const bool retry = std::find(lost.begin(), lost.end(), operation.get()) != lost.end();
-    (retry ? again : answered_).push_back(std::move(operation));
-  }
-  current_ = std::move(again);
-  return conflict();
+  if (!lost.empty()) return conflict();
+  answer_current();
+  return next_piece();
 }
 
 void BatchRun::answer_current() {
@@ -316,6 +340,7 @@ BatchRun::State BatchRun::conflict() {
   ++retries_;
   ++failures_;
   rows_.clear();
+  offers_.clear();
   stage_ = Stage::start;
   if (failures_ >= kConflictRetriesMax) {
     refuse_current({ErrorCode::retry_exhausted,
@@ -337,6 +362,7 @@ BatchRun::State BatchRun::fault(Error error) {
   if (in_transaction_) session_.rollback();
   in_transaction_ = false;
   rows_.clear();
+  for (const auto& offer : std::exchange(offers_, {})) planner_.gave_back(offer.queue, offer.key);
   if (error.code == ErrorCode::retry_exhausted) return conflict();
   // A fault that is not the store's own absence may come from one operation: run them apart before refusing.
   const bool whole_store = error.category() == ErrorCategory::transport || error.category() == ErrorCategory::limit;

@@ -22,13 +22,15 @@ class Planner {
   virtual std::vector<Row> plan(std::span<core::ClaimOperation* const> claims, bool last) = 0;
   /// What the take by these rows found; keeps the directory true.
   virtual void took(std::span<const Row> rows, std::span<const Taken> taken) = 0;
+  /// A candidate that was taken stands in its queue again, because the commit of its lease failed.
+  virtual void gave_back(const QueueRef& queue, const OrderKey& key) = 0;
 };
 
 /// Rounds of reads that depend on each other, and of takes for claims that came up short.
 inline constexpr int kReadRoundsMax = 3;
 inline constexpr int kTakeRoundsMax = 3;
-/// Conflicts of a store are retried this often, with growing waits, before the callers hear of it.
-inline constexpr int kConflictRetriesMax = 8;
+/// Conflicts of a store are retried this often, with growing waits, about a second in all, before the callers hear of it.
+inline constexpr int kConflictRetriesMax = 10;
 
 class BatchRun {
  public:
@@ -92,10 +94,14 @@ class BatchRun {
   int retries_ = 0;
   std::uint64_t commits_ = 0;
 
+  /// Operations that have to wait for the next piece.
+  std::vector<core::Operation*> deferred_;
   std::vector<core::ClaimOperation*> claims_;
   struct Offer {
     std::size_t claim;
     Unit* unit;
+    QueueRef queue;
+    OrderKey key;
   };
   std::vector<Offer> offers_;
   std::vector<Planner::Row> rows_;

@@ -22,7 +22,8 @@ void MemoryData::unindex(const ExecutionRecord& record) {
 
 void MemoryData::append(const core::EventRecord& event) {
   events.push_back({++last_event_id, event});
-  if (event.execution_id) events_of[*event.execution_id].push_back(last_event_id);
+  if (event.execution_id && executions.contains(*event.execution_id))
+    events_of[*event.execution_id].push_back(last_event_id);
 }
 
 void MemoryData::save(const core::WorkingSet& const_set) {
@@ -37,6 +38,7 @@ void MemoryData::save(const core::WorkingSet& const_set) {
       index(row.record);
     } else {
       if (old != executions.end()) executions.erase(old);
+      events_of.erase(slot.key);  // the events stay, but a later execution of that id does not inherit them
       attempts.erase(attempts.lower_bound({slot.key, 0}), attempts.upper_bound({slot.key, ~0U}));
     }
   }
@@ -75,8 +77,8 @@ std::uint64_t MemoryData::trim_events(TimeMs before, TimeMs audit_before, std::u
       ++removed;
       if (item.event.execution_id) {
         auto of = events_of.find(*item.event.execution_id);
-        std::erase(of->second, item.event_id);
-        if (of->second.empty()) events_of.erase(of);
+        if (of != events_of.end()) std::erase(of->second, item.event_id);
+        if (of != events_of.end() && of->second.empty()) events_of.erase(of);
       }
     } else {
       kept.push_back(std::move(item));

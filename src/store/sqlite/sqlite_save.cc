@@ -207,8 +207,13 @@ Result<std::uint64_t> SqliteSession::trim_events(TimeMs before, TimeMs audit_bef
     }
   };
   constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t kept_from = first, audit_from = audit;
   if (auto walked = walk(first, kEnd, false, before); !walked) return give_up(walked.error());
   if (auto walked = walk(audit, first, true, audit_before); !walked) return give_up(walked.error());
+  if (first == kept_from && audit == audit_from) {
+    rollback();
+    return 0;
+  }
   for (std::int64_t event_id : removed)
     if (auto done = event_delete_.bind(1, event_id).run(); !done) return give_up(done.error());
   if (auto done = event_first_set_.bind(1, first).bind(2, audit).run(); !done) return give_up(done.error());

@@ -1,0 +1,212 @@
+// 05, section 4.4: claims that wait.
+
+#include "conformance/conformance.h"
+
+#include <condition_variable>
+#include <thread>
+
+namespace ff::test {
+namespace {
+
+/// A claim that waits, and its answer once it is there.
+class Waiter {
+ public:
+  Waiter(const Fabric& fabric, ClaimRequest request, std::uint32_t wait_ms = 60'000) {
+    request.wait_ms = wait_ms;
+    call_ = fabric.claim(std::move(request), [this](Result<std::vector<ClaimedTask>> tasks) {
+      std::lock_guard guard(mutex_);
+      answer_ = std::move(tasks);
+      changed_.notify_all();
+    });
+  }
+  ~Waiter() {
+    call_.cancel();
+    answer();
+  }
+
+  bool answered() {
+    std::lock_guard guard(mutex_);
+    return answer_.has_value();
+  }
+  std::vector<ClaimedTask> answer() {
+    std::unique_lock guard(mutex_);
+    changed_.wait(guard, [&] { return answer_.has_value(); });
+    return must(*answer_);
+  }
+  void cancel() { call_.cancel(); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Result<std::vector<ClaimedTask>>> answer_;
+  ClaimCall call_;
+};
+
+bool all_wait(engine::Engine& engine, std::size_t waiters) {
+  return eventually([&] { return engine.stats().claim_waiters == waiters; });
+}
+
+}  // namespace
+
+TEST_P(Scheduling, T29_one_create_wakes_one_waiter) {
+  std::list<Waiter> waiters;
+  for (int i = 0; i < 10; ++i) waiters.emplace_back(fabric, request(fmt::format("w{}", i)));
+  ASSERT_TRUE(all_wait(engine(), 10));
+  const auto id = submit();
+  auto answered = [&] {
+    return std::count_if(waiters.begin(), waiters.end(), [](Waiter& waiter) { return waiter.answered(); });
+  };
+  ASSERT_TRUE(eventually([&] { return answered() == 1; }));
+  EXPECT_TRUE(waiters.front().answered()) << "the oldest";
+  EXPECT_EQ(waiters.front().answer().at(0).execution.execution_id, id);
+  ASSERT_TRUE(all_wait(engine(), 9));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(answered(), 1) << "the other nine get nothing";
+}
+
+TEST_P(Scheduling, T29_waiters_that_cannot_do_the_work_are_passed_over) {
+  ClaimRequest other_kind = request("w1");
+  other_kind.kinds = {"other"};
+  ClaimRequest other_lane = request("w2");
+  other_lane.lanes = {"other"};
+  Waiter first(fabric, other_kind), second(fabric, other_lane), third(fabric, request("w3"));
+  ASSERT_TRUE(all_wait(engine(), 3));
+  submit();
+  EXPECT_THAT(third.answer(), SizeIs(1));
+  EXPECT_FALSE(first.answered());
+  EXPECT_FALSE(second.answered());
+}
+
+TEST_P(Scheduling, T30_create_wakes) {
+  Waiter waiter(fabric, request());
+  ASSERT_TRUE(all_wait(engine(), 1));
+  submit();
+  EXPECT_THAT(waiter.answer(), SizeIs(1));
+}
+
+TEST_P(Scheduling, T30_delay_due_wakes) {
+  Submission later = job();
+  later.delay_ms = 3'600'000;
+  submit(later);
+  Waiter waiter(fabric, request());
+  ASSERT_TRUE(all_wait(engine(), 1));
+  clock->advance(3'600'000);
+  EXPECT_THAT(waiter.answer(), SizeIs(1));
+}
+
+TEST_P(Scheduling, T30_retry_due_wakes) {
+  must(fail(running()));
+  Waiter waiter(fabric, request());
+  ASSERT_TRUE(all_wait(engine(), 1));
+  clock->advance(60'000);
+  EXPECT_EQ(waiter.answer().at(0).attempt.attempt_type, AttemptType::retry);
+}
+
+TEST_P(Scheduling, T30_lost_lease_wakes) {
+  running();
+  Waiter waiter(fabric, request("w2"));
+  ASSERT_TRUE(all_wait(engine(), 1));
+  clock->advance(30'001);
+  EXPECT_EQ(waiter.answer().at(0).kind, HandleKind::reclaimed);
+}
+
+TEST_P(Scheduling, T30_revoke_wakes) {
+  const ClaimedTask task = running();
+  Waiter waiter(fabric, request("w2"));
+  ASSERT_TRUE(all_wait(engine(), 1));
+  must(fabric.revoke_lease({.execution_id = task.execution.execution_id}));
+  EXPECT_EQ(waiter.answer().at(0).kind, HandleKind::reclaimed);
+}
+
+TEST_P(Scheduling, T30_replay_wakes) {
+  const ClaimedTask task = running();
+  must(complete(task));
+  Waiter waiter(fabric, request("w2"));
+  ASSERT_TRUE(all_wait(engine(), 1));
+  must(fabric.replay(task.execution.execution_id));
+  EXPECT_EQ(waiter.answer().at(0).attempt.attempt_type, AttemptType::replay);
+}
+
+TEST_P(Scheduling, T30_lane_resume_wakes) {
+  submit();
+  must(fabric.pause_lane("default"));
+  Waiter waiter(fabric, request());
+  ASSERT_TRUE(all_wait(engine(), 1));
+  must(fabric.resume_lane("default"));
+  EXPECT_THAT(waiter.answer(), SizeIs(1));
+}
+
+TEST_P(Scheduling, T30_another_process_wakes) {
+  const Opened other = open_another();
+  Waiter waiter(fabric, request());
+  ASSERT_TRUE(all_wait(engine(), 1));
+  must(other.fabric.submit(job()));
+  EXPECT_THAT(waiter.answer(), SizeIs(1));
+}
+
+TEST_P(Scheduling, T30_without_notifications_the_poll_wakes) {
+  auto faults = std::make_shared<Faults>();
+  faults->deaf = true;
+  restart({}, with(faults));
+  const Opened other = open_another();
+  Waiter waiter(fabric, request());
+  ASSERT_TRUE(all_wait(engine(), 1));
+  must(other.fabric.submit(job()));
+  EXPECT_THAT(waiter.answer(), SizeIs(1));
+}
+
+TEST_P(Scheduling, T31_a_claimer_that_went_away) {
+  Waiter gone(fabric, request("gone")), stays(fabric, request("stays"));
+  ASSERT_TRUE(all_wait(engine(), 2));
+  gone.cancel();
+  EXPECT_THAT(gone.answer(), IsEmpty());
+  const auto id = submit();
+  ASSERT_THAT(stays.answer(), SizeIs(1));
+  EXPECT_EQ(get(id).lease->worker_instance_id, "stays");
+}
+
+TEST_P(Scheduling, T32_a_waiting_claim_repeated_with_its_key) {
+  ClaimRequest keyed = request("w1");
+  keyed.idempotency_key = "k";
+  Waiter waiter(fabric, keyed);
+  ASSERT_TRUE(all_wait(engine(), 1));
+  submit();
+  const auto first = waiter.answer();
+  ASSERT_THAT(first, SizeIs(1));
+  const auto again = must(fabric.claim(keyed));
+  ASSERT_THAT(again, SizeIs(1));
+  EXPECT_EQ(again[0].handle, first[0].handle);
+}
+
+TEST_P(Scheduling, T29_more_waiters_than_allowed) {
+  restart({.waiters_max = 2});
+  Waiter first(fabric, request("w1")), second(fabric, request("w2"));
+  ASSERT_TRUE(all_wait(engine(), 2));
+  ClaimRequest third = request("w3");
+  third.wait_ms = 60'000;
+  const auto refused = fabric.claim(third);
+  EXPECT_THAT(refused, Refused(ErrorCode::resource_exhausted));
+  EXPECT_TRUE(refused.error().context.number("retry_after_ms"));
+  third.wait_ms = 0;
+  EXPECT_THAT(must(fabric.claim(third)), IsEmpty()) << "without waiting it is answered";
+}
+
+TEST_P(Scheduling, T29_closing_answers_everybody) {
+  Waiter waiter(fabric, request());
+  ASSERT_TRUE(all_wait(engine(), 1));
+  const auto id = submit();
+  EXPECT_THAT(waiter.answer(), SizeIs(1));
+  Waiter left(fabric, request());
+  Result<Execution> waited;
+  std::jthread reader([&] { waited = fabric.wait(id, std::chrono::minutes(1)); });
+  ASSERT_TRUE(all_wait(engine(), 1));
+  fabric.close();
+  EXPECT_THAT(left.answer(), IsEmpty());
+  reader.join();
+  EXPECT_THAT(fabric.submit(job()), Refused(ErrorCode::draining));
+  EXPECT_THAT(fabric.claim(request()), Refused(ErrorCode::draining));
+  restart();
+  EXPECT_EQ(vector_of(id), kRunning);
+}
+
+}  // namespace ff::test
