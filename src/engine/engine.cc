@@ -9,7 +9,6 @@
 #include "engine/engine_push.h"
 #include "engine/refresher.h"
 #include "store/refusal.h"
-#include "store/system_clock.h"
 #include "version.h"
 
 namespace ff::engine {
@@ -93,7 +92,7 @@ Result<void> Engine::boot() {
   core::Dataset proposed;
   proposed.partitioning = {options_.flow_partitions, options_.budget_partitions, options_.quota_partitions,
                            options_.lane_spread};
-  proposed.created_at_ms = options_.clock ? options_.clock->now_ms() : store::system_now_ms();
+  proposed.created_at_ms = options_.clock ? options_.clock->now_ms() : runtime_.wall_ms();
   proposed.data_set_id = core::make_uuid7(proposed.created_at_ms, runtime_.random_u64(), runtime_.random_u64());
   runtime_.random(proposed.handle_key);
   proposed.engine_version = kVersion;
@@ -234,7 +233,7 @@ void Engine::update_watchfulness() { store_->set_watchful(waiters_.count() + end
 
 Uuid Engine::mint() {
   // Ids of one engine rise: within a millisecond by a counter, so that they land side by side in every index.
-  const TimeMs now = options_.clock ? options_.clock->now_ms() : store::system_now_ms();
+  const TimeMs now = options_.clock ? options_.clock->now_ms() : runtime_.wall_ms();
   const std::uint64_t low = runtime_.random_u64();
   std::lock_guard guard(mint_mutex_);
   if (now > mint_ms_) {

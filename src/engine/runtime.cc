@@ -1,5 +1,7 @@
 #include "engine/runtime.h"
 
+#include "store/system_clock.h"
+
 #include <sys/random.h>
 
 #include <atomic>
@@ -66,6 +68,7 @@ class ThreadRunner final : public Runner {
 class ThreadRuntime final : public Runtime {
  public:
   SteadyUs steady_us() override { return now_us(); }
+  TimeMs wall_ms() override { return store::system_now_ms(); }
 
   void random(std::span<std::uint8_t> bytes) override {
     std::lock_guard guard(mutex_);

@@ -3,6 +3,8 @@
 // All that the engine knows of threads, timers, time and chance. In production each loop has a thread; the simulation
 // calls the same loops from one thread, with a virtual clock and a seed.
 
+#include <flowfabric/ids.h>
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,6 +39,8 @@ class Runtime {
  public:
   virtual ~Runtime() = default;
   virtual SteadyUs steady_us() = 0;
+  /// Milliseconds since the Unix epoch; for what this process makes up itself. Decisions use the store's clock.
+  virtual TimeMs wall_ms() = 0;
   virtual void random(std::span<std::uint8_t> bytes) = 0;
   /// Starts stepping `loop`, which must outlive the runner.
   virtual std::unique_ptr<Runner> start(std::string name, Loop& loop) = 0;

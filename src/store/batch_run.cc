@@ -85,6 +85,9 @@ BatchRun::State BatchRun::start() {
     current_ = std::move(pieces_.front());
     pieces_.pop_front();
     failures_ = 0;
+    foreseen_rounds_ = 0;
+    foreseen_executions_.clear();
+    foreseen_keys_.clear();
     if (current_.empty()) return State::working;
   }
   auto begun = session_.begin();
@@ -103,6 +106,7 @@ void BatchRun::make_units() {
   offers_.clear();
   deferred_.clear();
   take_round_ = 0;
+  claim_at_ = 0;
   std::vector<core::Operation*> plain;
   for (const auto& operation : current_) {
     if (auto* claim = operation->claim()) {
@@ -144,10 +148,16 @@ BatchRun::State BatchRun::load() {
   for (auto& unit : units_) {
     Reads wanted(unit.set);
     for (auto* operation : unit.operations) operation->reads(unit.set, wanted);
+    if (read_round_ == 0) {
+      for (const auto& id : foreseen_executions_) wanted.execution(id);
+      for (const auto& key : foreseen_keys_) wanted.key(key);
+    }
     std::erase_if(wanted.executions, [&](const auto& id) { return unit.set.why_unreadable(id); });
     std::erase_if(wanted.infos, [&](const auto& id) { return unit.set.why_unreadable(id); });
     wants = wants || !wanted.empty();
     if (read_round_ > 0 && wanted.empty()) continue;
+    if (read_round_ > 0 && traits_.locks_rows && !(wanted.executions.empty() && wanted.keys.empty()))
+      return lock_more(wanted);
     units.push_back(&unit);
     reads.push_back(std::move(wanted));
   }
@@ -159,6 +169,18 @@ BatchRun::State BatchRun::load() {
   if (!loaded) return fault(loaded.error());
   if (*loaded == Step::blocked) return State::blocked;
   ++read_round_;
+  return State::working;
+}
+
+/// Locks are taken in one canonical order, so none may be added to those that are held: two batches that did so could
+/// wait for each other. The batch lets go of everything and asks again for all of them.
+BatchRun::State BatchRun::lock_more(const Reads& wanted) {
+  session_.rollback();
+  in_transaction_ = false;
+  if (++foreseen_rounds_ > kReadRoundsMax) return conflict();
+  foreseen_executions_.insert(foreseen_executions_.end(), wanted.executions.begin(), wanted.executions.end());
+  foreseen_keys_.insert(foreseen_keys_.end(), wanted.keys.begin(), wanted.keys.end());
+  stage_ = Stage::start;
   return State::working;
 }
 
@@ -184,10 +206,13 @@ BatchRun::State BatchRun::decide() {
   return State::working;
 }
 
+/// Claims that are repeated with their key get what they hold already. These rows are only looked at: locking them now,
+/// after others, would break the order of locks.
 BatchRun::State BatchRun::claims() {
-  for (auto* claim : claims_) {
-    if (!claim->request().claim_key) continue;
-    auto held = session_.claimed_under(claim->request().worker.worker_instance_id, *claim->request().claim_key);
+  for (; claim_at_ < claims_.size(); ++claim_at_) {
+    core::ClaimOperation& claim = *claims_[claim_at_];
+    if (!claim.request().claim_key) continue;
+    auto held = session_.claimed_under(claim.request().worker.worker_instance_id, *claim.request().claim_key);
     if (!held) return fault(held.error());
     if (held->empty()) continue;
     Unit& unit = traits_.units_share_batch ? units_.front() : units_.emplace_back();
@@ -199,13 +224,16 @@ BatchRun::State BatchRun::claims() {
       wanted.payload(id);
     }
     Unit* units[] = {&unit};
-    auto loaded = session_.load(units, reads, LoadMode::lock);
+    auto loaded = session_.load(units, reads, LoadMode::discover);
     if (!loaded) return fault(loaded.error());
-    if (*loaded == Step::blocked) return State::blocked;
+    if (*loaded == Step::blocked) {
+      if (!traits_.units_share_batch) units_.pop_back();
+      return State::blocked;
+    }
     for (const auto& id : *held) {
       const ExecutionRecord* record = unit.set.execution(id);
-      if (record && record->is_live(unit.now) && core::is_repeated_claim(*record, claim->request()))
-        claim->repeat(id, unit.set);
+      if (record && record->is_live(unit.now) && core::is_repeated_claim(*record, claim.request()))
+        claim.repeat(id, unit.set);
     }
   }
   stage_ = Stage::take;
@@ -339,6 +367,7 @@ void BatchRun::refuse_current(const Error& error) {
 BatchRun::State BatchRun::conflict() {
   ++retries_;
   ++failures_;
+  foreseen_rounds_ = 0;
   rows_.clear();
   offers_.clear();
   stage_ = Stage::start;

@@ -65,6 +65,7 @@ class BatchRun {
 
   State start();
   State load();
+  State lock_more(const core::Reads& wanted);
   State decide();
   State claims();
   State take();
@@ -89,6 +90,11 @@ class BatchRun {
   Stage stage_ = Stage::start;
   bool in_transaction_ = false;
   int read_round_ = 0;
+  /// Records that were found to be needed only after others had been locked: the next try asks for them at once.
+  std::vector<ExecutionId> foreseen_executions_;
+  std::vector<core::IdempotencyId> foreseen_keys_;
+  int foreseen_rounds_ = 0;
+  std::size_t claim_at_ = 0;
   int take_round_ = 0;
   int failures_ = 0;  ///< of the current piece
   int retries_ = 0;

@@ -217,6 +217,7 @@ struct StoreTraits {
   std::uint32_t executors = 1;       ///< how many when nothing is configured
   bool commit_spans_partitions = true;
   bool units_share_batch = true;     ///< one unit per batch; false: one per set of operations that share records
+  bool locks_rows = false;           ///< a load may wait for others, so a batch has to ask for all its locks at once
 };
 
 /// Told that something changed which this process did not do. Called on a thread of the store.

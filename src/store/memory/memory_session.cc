@@ -25,12 +25,16 @@ bool MemorySession::lock(const std::string& name) {
     shared_->waits_for.erase(this);
     return true;
   }
-  shared_->waits_for[this] = it->second;
+  // Who holds what I want, what does that one want, and so on. A wait that is over shows as a lock that is free: its
+  // session has not come back to look yet.
+  shared_->waits_for[this] = name;
   MemorySession* at = it->second;
   for (std::size_t hops = 0; hops <= shared_->waits_for.size(); ++hops) {
-    auto next = shared_->waits_for.find(at);
-    if (next == shared_->waits_for.end()) return false;
-    at = next->second;
+    auto wanted = shared_->waits_for.find(at);
+    if (wanted == shared_->waits_for.end()) return false;
+    auto held = shared_->locks.find(wanted->second);
+    if (held == shared_->locks.end()) return false;
+    at = held->second;
     if (at == this) {
       ++shared_->deadlocks;
       return false;

@@ -12,7 +12,7 @@ struct MemoryStore::Shared {
   MemoryCharacter character = MemoryCharacter::serial;
   MemorySession* transaction = nullptr;                    ///< serial: who is inside
   std::map<std::string, MemorySession*> locks;             ///< locking: by record
-  std::map<MemorySession*, MemorySession*> waits_for;      ///< locking: to notice circles
+  std::map<MemorySession*, std::string> waits_for;         ///< locking: the record that each waits for
   std::map<ExecutionId, std::pair<MemorySession*, TimeMs>> reserved;  ///< optimistic: candidates that a claim took
   std::uint64_t deadlocks = 0;
 

@@ -37,7 +37,8 @@ StoreInfo MemoryStore::info() {
 
 StoreTraits MemoryStore::traits() const {
   const bool optimistic = shared_->character == MemoryCharacter::optimistic;
-  return {shared_->character == MemoryCharacter::serial ? 1U : 2U, !optimistic, !optimistic};
+  const bool locking = shared_->character == MemoryCharacter::locking;
+  return {shared_->character == MemoryCharacter::serial ? 1U : 2U, !optimistic, !optimistic, locking};
 }
 
 Result<core::Dataset> MemoryStore::adopt_dataset(const core::Dataset& proposed) {
