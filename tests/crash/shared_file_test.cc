@@ -1,6 +1,7 @@
 // Two processes with sixteen workers each on one data set; one is killed with -9 halfway.
 
 #include "support/child_process.h"
+#include "support/temp_folder.h"
 
 #include <flowfabric/fabric.h>
 
@@ -53,7 +54,7 @@ std::uint64_t terminal_count(const Fabric& fabric) {
   }
 }
 
-TEST(Crash, two_processes_share_a_file_and_one_is_killed) {
+TEST(Crash, T35_two_processes_share_a_file_and_one_is_killed) {
   test::TempFolder folder;
   const std::string url = "sqlite:" + folder.file("shared.db");
   auto fabric = open(url);

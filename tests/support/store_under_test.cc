@@ -4,7 +4,6 @@
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
 
-#include <cstdlib>
 #include <stdexcept>
 
 namespace ff::test {
@@ -80,17 +79,6 @@ Result<Opened> open_embedded(std::unique_ptr<store::Store> store, OpenOptions op
   if (!engine) return std::unexpected(engine.error());
   engine::Engine* served_by = engine->get();
   return Opened{Fabric(std::make_shared<api::EmbeddedBackend>(std::move(runtime), std::move(*engine))), served_by};
-}
-
-TempFolder::TempFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "flowfabric-test-XXXXXX").string();
-  if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder can be made");
-  path_ = name;
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace ff::test

@@ -3,10 +3,10 @@
 // The stores that shared tests run on. A store joins with one line in stores_under_test().
 
 #include "engine/engine.h"
+#include "support/temp_folder.h"
 
 #include <flowfabric/fabric.h>
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -54,19 +54,5 @@ const StoreUnderTest& store_under_test(std::string_view name);
 
 /// An embedded engine over `store`, as ff::open makes it.
 Result<Opened> open_embedded(std::unique_ptr<store::Store> store, OpenOptions options, const Wrap& wrap = {});
-
-/// A folder for files, removed with everything in it at the end.
-class TempFolder {
- public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string file(std::string_view name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace ff::test
