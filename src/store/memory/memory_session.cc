@@ -117,11 +117,19 @@ Result<Step> MemorySession::take(std::span<const TakeRow> plan, std::deque<Unit>
   std::lock_guard guard(shared_->data.mutex);
   MemoryData& data = shared_->data;
   const TimeMs now = shared_->now(options_, 0);
+  // What this batch has already leased, cancelled or moved is still in the index: the working sets know better.
+  auto handled = [&](const ExecutionId& id) {
+    for (auto& unit : units)
+      if (const auto* known = unit.set.executions().find(id))
+        return !known->value || !core::is_candidate(*known->value);
+    return false;
+  };
   for (const auto& row : plan) {
     Taken& found = taken.emplace_back();
     auto queue = data.queues.find(MemoryData::name_of(*row.queue));
     if (queue == data.queues.end()) continue;
     for (const auto& key : queue->second) {
+      if (handled(key.id)) continue;
       const bool enough = found.candidates.size() >= row.count || key.priority < row.priority_floor;
       if (enough) {
         found.next_head = key;
