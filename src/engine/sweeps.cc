@@ -237,6 +237,7 @@ void Sweeps::select_timers(std::size_t index, TimeMs now) {
   query.kind = sweep.kind;
   query.now = now;
   query.limit = sweep.batch;
+  query.after = sweep.resume;
   query.accept = [&](const core::ExecutionRecord& record) {
     return accepts(record) && !sweep.back_off.skips(record.id.to_string(), steady);
   };
@@ -246,6 +247,7 @@ void Sweeps::select_timers(std::size_t index, TimeMs now) {
     std::lock_guard guard(mutex_);
     sweep.stats.filtered += found->filtered;
     sweep.full = found->due.size() == sweep.batch;
+    sweep.resume = std::move(found->next);
   }
   for (const auto& id : found->due) host_.ring(id, sweep.kind, answer(index, id.to_string()));
 }

@@ -75,7 +75,8 @@ class Sweeps final : public Loop {
     bool enabled = true;
     SteadyUs next_at = 0;
     std::uint32_t in_flight = 0;
-    bool full = false;  ///< the last selection came back full: go on without waiting
+    bool full = false;    ///< the last selection came back full: go on without waiting
+    std::string resume;   ///< where the last walk over the clocks stopped; empty: begin with the earliest
     SteadyUs started_at = 0;
     std::uint64_t run_processed = 0, run_errors = 0;
     SweepInfo stats;

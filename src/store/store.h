@@ -64,7 +64,8 @@ class Session {
   virtual Result<Step> begin() = 0;
   /// Loads what each unit still wants (`reads[i]` belongs to `units[i]`), and with `lock` sets each unit's clock.
   virtual Result<Step> load(std::span<Unit* const> units, std::span<core::Reads> reads, LoadMode mode) = 0;
-  /// Takes candidates by plan; what others hold is passed over. May add units to `units`.
+  /// Takes candidates by plan; what others hold, and what this batch has leased or moved, is passed over. May add units
+  /// to `units`.
   virtual Result<Step> take(std::span<const TakeRow> plan, std::deque<Unit>& units, std::vector<Taken>& taken) = 0;
   /// Executions that may still be held under that claim key; the batch looks at each once more.
   virtual Result<std::vector<ExecutionId>> claimed_under(const std::string& worker_instance_id,
@@ -129,11 +130,16 @@ struct DueQuery {
   std::uint32_t limit = 1000;
   /// Rows that it refuses use no place.
   std::function<bool(const ExecutionRecord&)> accept;
+  /// Where an earlier walk stopped, as it said in `next`; empty: from the earliest clock.
+  std::string after;
 };
 struct DueResult {
   std::vector<ExecutionId> due;
   std::optional<TimeMs> oldest_due_at;
   std::uint64_t filtered = 0;
+  /// Set when the walk stopped before it had seen all that is due: it looks at no more than `kListWalkMax` rows, and
+  /// rows that are refused must not hide those behind them for ever. Only the store can read it.
+  std::string next;
 };
 
 struct HistoryPage {
@@ -183,7 +189,8 @@ class Reader {
   virtual Result<DueResult> due(const DueQuery& query) = 0;
   /// The earliest clock of any execution.
   virtual Result<std::optional<TimeMs>> next_due() = 0;
-  /// Terminal executions whose retention is over, oldest first.
+  /// Terminal executions whose retention is over, oldest first. A walk that ends at its bound with nothing but refused
+  /// rows is taken up there by the next call.
   virtual Result<std::vector<ExecutionId>> retired(TimeMs now, std::uint32_t limit,
                                                    const std::function<bool(const ExecutionRecord&)>& accept) = 0;
   virtual Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs now, std::uint32_t limit) = 0;

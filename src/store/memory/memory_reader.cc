@@ -180,8 +180,13 @@ class MemoryReader final : public Reader {
     std::lock_guard guard(data_.mutex);
     DueResult result;
     std::uint32_t walked = 0;
-    for (const auto& [at, id] : data_.due) {
-      if (at > query.now || result.due.size() == query.limit || ++walked > kListWalkMax) break;
+    auto it = query.after.empty() ? data_.due.begin() : data_.due.upper_bound(due_position(query.after));
+    for (; it != data_.due.end() && it->first <= query.now; ++it) {
+      const auto& [at, id] = *it;
+      if (result.due.size() == query.limit || ++walked > kListWalkMax) {
+        result.next = fmt::format("{} {}", std::prev(it)->first, std::prev(it)->second.to_string());
+        break;
+      }
       const ExecutionRecord& record = data_.executions.at(id).record;
       if (!core::has_rung(record, query.kind, query.now)) continue;
       if (!query.accept(record)) {
@@ -223,14 +228,44 @@ class MemoryReader final : public Reader {
   Result<std::vector<std::string>> verify(std::uint32_t limit) override {
     std::lock_guard guard(data_.mutex);
     std::vector<std::string> faults;
+    std::size_t queued = 0, clocks = 0, ended = 0, in_queues = 0;
     for (const auto& [id, row] : data_.executions) {
-      if (faults.size() == limit) break;
-      if (auto bad = core::illegality(row.record); !bad.empty()) faults.push_back(id.to_string() + ": " + bad);
+      const ExecutionRecord& record = row.record;
+      auto expect = [&](bool good, std::string_view what) {
+        if (!good) faults.push_back(fmt::format("{}: {}", id.to_string(), what));
+      };
+      if (auto bad = core::illegality(record); !bad.empty()) expect(false, bad);
+      if (core::is_candidate(record)) {
+        ++queued;
+        auto queue = data_.queues.find(MemoryData::name_of(*record.queue));
+        expect(queue != data_.queues.end() && queue->second.contains(core::order_key(record)), "not in its queue");
+      }
+      if (auto at = core::due_at(record)) {
+        ++clocks;
+        expect(data_.due.contains({*at, id}), "not among the clocks");
+      }
+      if (auto until = record.times.retain_until_ms) {
+        ++ended;
+        expect(data_.retention.contains({*until, id}), "not among the ended");
+      }
+      expect(data_.by_created.contains({record.times.created_at_ms, id}), "not in the list");
     }
+    for (const auto& [name, members] : data_.queues) in_queues += members.size();
+    // Every record has its entries, so more entries than that belong to nobody.
+    if (in_queues != queued) faults.push_back("queues: entries without a candidate");
+    if (data_.due.size() != clocks) faults.push_back("clocks: entries without a clock");
+    if (data_.retention.size() != ended) faults.push_back("ended: entries without an end");
+    if (data_.by_created.size() != data_.executions.size()) faults.push_back("list: entries without an execution");
+    if (faults.size() > limit) faults.resize(limit);
     return faults;
   }
 
  private:
+  /// Reads what `due` wrote: the time and the id of the last row.
+  static std::pair<TimeMs, ExecutionId> due_position(const std::string& text) {
+    return {std::stoll(text), ExecutionId::parse(std::string_view(text).substr(text.find(' ') + 1)).value()};
+  }
+
   const MemoryData::Row* find(const ExecutionId& id) const {
     auto it = data_.executions.find(id);
     return it == data_.executions.end() ? nullptr : &it->second;

@@ -1,12 +1,13 @@
-#include "core/state.h"
 #include "core/view.h"
 #include "store/lease_page.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/sqlite/statements.h"
+#include "store/sqlite/verify.h"
 
 #include <array>
 #include <limits>
+#include <sstream>
 
 namespace ff::store::sqlite {
 namespace {
@@ -15,6 +16,20 @@ namespace {
 constexpr std::int64_t kCountWalkMax = 1'000'000;
 /// Distinct priorities of a queue that the search for its oldest member looks at.
 constexpr int kPrioritiesMax = 64;
+
+/// A place in the index of clocks.
+struct DuePosition {
+  std::int64_t due_at_ms = std::numeric_limits<TimeMs>::min(), queue_id = 0, bucket = 0, seq = 0;
+
+  std::string text() const { return fmt::format("{} {} {} {}", due_at_ms, queue_id, bucket, seq); }
+  /// The beginning when there is none.
+  static DuePosition parse(const std::string& text) {
+    DuePosition position;
+    if (!text.empty())
+      std::istringstream(text) >> position.due_at_ms >> position.queue_id >> position.bucket >> position.seq;
+    return position;
+  }
+};
 
 class SqliteReader final : public Reader {
  public:
@@ -98,18 +113,36 @@ class SqliteReader final : public Reader {
     if (!*row) return std::nullopt;
     std::deque<Event> chain;
     bool more = false;
+    auto keep = [&](std::vector<Event>& events) {
+      for (auto it = events.rbegin(); it != events.rend(); ++it)
+        if (it->event_id > after_event_id && it->event_type != "renewed") chain.push_front(std::move(*it));
+      for (; chain.size() > limit; more = true) chain.pop_back();
+    };
     std::int64_t at = (*row)->meta.last_event_id;
     while (at > after_event_id) {
       ResetLater reset(event_);
       auto stepped = event_.bind(1, at).step();
       if (!stepped) return std::unexpected(stepped.error());
-      if (!*stepped) break;  // older ones are past their retention
+      if (!*stepped) break;
       auto read = read_events(event_, queues_);
       if (!read) return std::unexpected(read.error());
-      for (auto it = read->events.rbegin(); it != read->events.rend(); ++it)
-        if (it->event_id > after_event_id && it->event_type != "renewed") chain.push_front(std::move(*it));
-      for (; chain.size() > limit; more = true) chain.pop_back();
+      keep(read->events);
       at = read->prev_event_id;
+    }
+    // The chain is cut where events are past their retention. Operator events are kept longer, and those before the cut
+    // have an index of their own; what is older than the record belongs to an execution that had its id before.
+    const IdBytes bytes(id);
+    ResetLater reset(operator_events_);
+    operator_events_.bind_blob(1, bytes.view()).bind(2, at);
+    while (at > after_event_id) {
+      auto stepped = operator_events_.step();
+      if (!stepped) return std::unexpected(stepped.error());
+      if (!*stepped) break;
+      auto read = read_events(operator_events_, queues_);
+      if (!read) return std::unexpected(read.error());
+      const Event& event = read->events.front();
+      if (event.occurred_at_ms < (*row)->record.times.created_at_ms || event.event_type == "execution_deleted") break;
+      keep(read->events);
     }
     return HistoryPage{std::vector(std::make_move_iterator(chain.begin()), std::make_move_iterator(chain.end())), more};
   }
@@ -141,8 +174,8 @@ class SqliteReader final : public Reader {
       }
       if (walked == kListWalkMax || result.records.size() == query.limit) return result;
       auto row = tagged ? find(id_from(rows.blob(0))) : read(rows);
-      if (!row) return std::unexpected(row.error());
-      if (!*row) continue;
+      if (!row && row.error().code != ErrorCode::corruption) return std::unexpected(row.error());
+      if (!row || !*row) continue;  // a damaged record must not hide the others; `verify` names it
       ExecutionRecord& record = (*row)->record;
       result.next = ListPosition{record.times.created_at_ms, record.id};
       if (core::matches(record, query.filter)) result.records.push_back(std::move(record));
@@ -159,8 +192,8 @@ class SqliteReader final : public Reader {
       if (!stepped) return std::unexpected(stepped.error());
       if (!*stepped) return page.items();
       auto row = read_core(leases_, queues_);
-      if (!row) return std::unexpected(row.error());
-      page.add(row->record);
+      if (!row && row.error().code != ErrorCode::corruption) return std::unexpected(row.error());
+      if (row) page.add(row->record);
     }
   }
 
@@ -249,11 +282,18 @@ class SqliteReader final : public Reader {
     Snapshot snapshot(*this);
     DueResult result;
     ResetLater reset(due_);
-    due_.bind(1, query.now);
-    for (std::uint32_t walked = 0; walked < kListWalkMax && result.due.size() < query.limit; ++walked) {
+    const DuePosition from = DuePosition::parse(query.after);
+    due_.bind(1, query.now).bind(2, from.due_at_ms).bind(3, from.queue_id).bind(4, from.bucket).bind(5, from.seq);
+    DuePosition last;
+    for (std::uint32_t walked = 0;; ++walked) {
       auto stepped = due_.step();
       if (!stepped) return std::unexpected(stepped.error());
       if (!*stepped) break;
+      if (walked == kListWalkMax || result.due.size() == query.limit) {
+        result.next = last.text();
+        break;
+      }
+      last = {due_.number(6), due_.number(2), due_.number(8), due_.number(0)};
       auto row = read(due_);
       if (!row) {
         if (row.error().code != ErrorCode::corruption) return std::unexpected(row.error());
@@ -289,11 +329,22 @@ class SqliteReader final : public Reader {
     std::multimap<TimeMs, ExecutionId> oldest;
     for (std::int64_t queue_id : queue_ids) {
       ResetLater reset(retired_);
-      retired_.bind(1, queue_id).bind(2, now);
-      for (std::uint32_t taken = 0, walked = 0; taken < limit && walked < kListWalkMax; ++walked) {
+      auto& [after_ms, after_seq] = retired_after_.try_emplace(queue_id, kFromStart).first->second;
+      retired_.bind(1, queue_id).bind(2, now).bind(3, after_ms).bind(4, after_seq);
+      auto last = kFromStart;
+      for (std::uint32_t taken = 0, walked = 0; taken < limit; ++walked) {
         auto stepped = retired_.step();
         if (!stepped) return std::unexpected(stepped.error());
-        if (!*stepped) break;
+        if (!*stepped) {
+          std::tie(after_ms, after_seq) = kFromStart;
+          break;
+        }
+        if (walked == kListWalkMax) {
+          // What was taken goes away, and the next walk begins at the same place; refused rows stay.
+          if (taken == 0) std::tie(after_ms, after_seq) = last;
+          break;
+        }
+        last = {retired_.number(7), retired_.number(0)};
         auto row = read(retired_);
         if (!row) {
           if (row.error().code != ErrorCode::corruption) return std::unexpected(row.error());
@@ -325,9 +376,12 @@ class SqliteReader final : public Reader {
     }
   }
 
-  Result<std::vector<std::string>> verify(std::uint32_t limit) override;
+  Result<std::vector<std::string>> verify(std::uint32_t limit) override {
+    return sqlite::verify(connection_, queues_, limit);
+  }
 
  private:
+  static constexpr std::pair<TimeMs, std::int64_t> kFromStart{std::numeric_limits<TimeMs>::min(), 0};
   static constexpr auto kHighest = [] {
     std::array<std::uint8_t, 16> bytes{};
     bytes.fill(0xff);
@@ -402,10 +456,13 @@ class SqliteReader final : public Reader {
   std::shared_ptr<SqliteShared> shared_;
   Connection connection_;
   Queues queues_;
-  Statement begin_, commit_, core_by_id_, tags_of_, info_, info_payload_, result_, result_size_, attempts_after_, event_;
+  Statement begin_, commit_, core_by_id_, tags_of_, info_, info_payload_, result_, result_size_, attempts_after_, event_,
+      operator_events_;
   Statement list_newest_, list_oldest_, tagged_newest_, tagged_oldest_, leases_, lane_, lanes_after_;
   Statement candidate_head_, candidate_count_, candidate_oldest_, candidate_next_priority_, ahead_higher_, ahead_equal_;
-  Statement candidates_, due_, next_due_, due_count_, retired_, terminal_count_, queue_ids_, keys_expired_, all_core_;
+  /// Per queue, behind which row the walk over ended executions goes on.
+  std::map<std::int64_t, std::pair<TimeMs, std::int64_t>> retired_after_;
+  Statement candidates_, due_, next_due_, due_count_, retired_, terminal_count_, queue_ids_, keys_expired_;
 };
 
 Result<void> SqliteReader::prepare() {
@@ -420,6 +477,7 @@ Result<void> SqliteReader::prepare() {
       {&result_size_, sql::kResultSize},
       {&attempts_after_, sql::kAttemptsAfter},
       {&event_, sql::kEvent},
+      {&operator_events_, sql::kOperatorEventsBefore},
       {&list_newest_, sql::kListNewest},
       {&list_oldest_, sql::kListOldest},
       {&tagged_newest_, sql::kTaggedNewest},
@@ -441,7 +499,6 @@ Result<void> SqliteReader::prepare() {
       {&terminal_count_, sql::kTerminalCount},
       {&queue_ids_, sql::kQueueIds},
       {&keys_expired_, sql::kKeysExpired},
-      {&all_core_, sql::kAllCore},
   };
   for (const auto& [statement, text] : all) {
     auto prepared = connection_.prepare(text);
@@ -494,43 +551,6 @@ Result<LaneCounts> SqliteReader::lane_counts(const std::string& lane_id) {
     count->estimate = count->value > kCountExactMax;
   if (walked >= kCountWalkMax) counts.active.estimate = counts.delayed.estimate = counts.suspended.estimate = true;
   return counts;
-}
-
-Result<std::vector<std::string>> SqliteReader::verify(std::uint32_t limit) {
-  std::vector<std::string> faults;
-  {
-    auto check = connection_.value("PRAGMA integrity_check(1)");
-    if (!check) return std::unexpected(check.error());
-    if (*check != "ok") faults.push_back("database: " + *check);
-  }
-  std::int64_t after = 0;
-  while (faults.size() < limit) {
-    Snapshot snapshot(*this);
-    ResetLater reset(all_core_);
-    all_core_.bind(1, after).bind(2, std::int64_t{kListWalkMax});
-    bool any = false;
-    while (faults.size() < limit) {
-      auto stepped = all_core_.step();
-      if (!stepped) return std::unexpected(stepped.error());
-      if (!*stepped) break;
-      any = true;
-      after = all_core_.number(0);
-      const std::string id = id_of_row(all_core_).to_string();
-      auto row = read(all_core_);
-      if (!row) {
-        faults.push_back(id + ": " + row.error().message);
-        continue;
-      }
-      const ExecutionRecord& record = (*row)->record;
-      if (auto bad = core::illegality(record); !bad.empty()) faults.push_back(id + ": " + bad);
-      if (core::is_candidate(record) == all_core_.is_null(5)) faults.push_back(id + ": candidate is not as derived");
-      if (core::due_at(record) != all_core_.number_if(6)) faults.push_back(id + ": due_at_ms is not as derived");
-      if (static_cast<std::int64_t>(core::bucket_of(record)) != all_core_.number(8))
-        faults.push_back(id + ": bucket is not as derived");
-    }
-    if (!any) break;
-  }
-  return faults;
 }
 
 }  // namespace

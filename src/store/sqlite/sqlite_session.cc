@@ -213,12 +213,14 @@ Result<void> SqliteSession::load_payloads(core::WorkingSet& set, const std::vect
     }
   }
   if (!wanted.empty()) {
-    // Every execution has its written-once part, so that the rows come one for one.
     ResetLater reset(info_payloads_);
-    for (const auto& id : wanted) {
+    for (const auto& id : wanted) {  // the rows come one for one
       auto row = info_payloads_.step();
       if (!row) return std::unexpected(row.error());
-      if (!*row) return std::unexpected(core::corruption("ff_exec_info", "seq", "missing"));
+      if (!*row || info_payloads_.is_null(5)) {
+        set.unreadable(id, core::corruption("ff_exec_info", "seq", "missing"));
+        continue;
+      }
       if (auto kept = keep_info(set, id, info_payloads_, true); !kept) return kept;
     }
   }
@@ -307,7 +309,7 @@ Result<Taken> SqliteSession::take_row(const TakeRow& row, Unit& unit) {
     if (known && (!known->value || !core::is_candidate(*known->value))) continue;
     if (auto kept = keep_row(unit.set, candidates_); !kept) return std::unexpected(kept.error());
     const core::ExecutionRecord* record = unit.set.execution(id);
-    if (!record) continue;
+    if (!record || unit.set.why_unreadable(id)) continue;
     if (taken.candidates.size() == row.count || record->priority < row.priority_floor) {
       taken.next_head = core::order_key(*record);
       return taken;
@@ -324,6 +326,7 @@ Result<Step> SqliteSession::take(std::span<const TakeRow> plan, std::deque<Unit>
     std::vector<ExecutionId> ids;
     for (const auto& [owner, id] : found->candidates) ids.push_back(id);
     if (auto loaded = load_payloads(unit.set, ids); !loaded) return std::unexpected(loaded.error());
+    std::erase_if(found->candidates, [&](const auto& candidate) { return unit.set.why_unreadable(candidate.second); });
     taken.push_back(std::move(*found));
   }
   set_clock(unit);

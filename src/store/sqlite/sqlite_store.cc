@@ -261,7 +261,12 @@ Result<int> migrate(Connection& connection, bool auto_migrate, TimeMs now) {
                                                               have, want)));
   for (const auto& migration : migrations()) {
     if (migration.version <= have) continue;
-    if (auto done = connection.execute(std::string(migration.sql)); !done) return give_up(done.error());
+    if (auto done = connection.execute(std::string(migration.sql)); !done) {
+      if (done.error().context.text("reason") != "sqlite_error") return give_up(done.error());
+      return give_up(refusal("unsafe_settings", fmt::format("The schema cannot be brought to version {}: {} Does the "
+                                                            "database belong to another program?",
+                                                            migration.version, done.error().message)));
+    }
     if (auto done = connection.execute(fmt::format("INSERT INTO ff_migration_annotation VALUES ({}, '{}', {}, 0)",
                                                    migration.version, migration.name, now));
         !done)

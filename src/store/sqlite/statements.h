@@ -46,7 +46,7 @@ inline constexpr std::string_view kInfo =
 inline constexpr std::string_view kInfoPayload =
     "SELECT policy, origin, payload_content_type, length(payload), payload FROM ff_exec_info WHERE seq = ?1";
 inline constexpr std::string_view kInfoPayloads =
-    "SELECT policy, origin, payload_content_type, length(payload), payload FROM ff_seqs CROSS JOIN ff_exec_info ON "
+    "SELECT policy, origin, payload_content_type, length(payload), payload, seq FROM ff_seqs LEFT JOIN ff_exec_info ON "
     "seq = c0";
 inline constexpr std::string_view kInfoDelete = "DELETE FROM ff_exec_info WHERE seq = ?1";
 
@@ -109,7 +109,8 @@ inline constexpr std::string_view kClaimedUnder =
 
 // ---- clocks, retention, lists ----
 inline constexpr std::string_view kDue =
-    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE due_at_ms <= ?1 AND due_at_ms IS NOT NULL ORDER BY due_at_ms";
+    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE due_at_ms <= ?1 AND due_at_ms IS NOT NULL AND "
+    "(due_at_ms, queue_id, bucket, seq) > (?2, ?3, ?4, ?5) ORDER BY due_at_ms, queue_id, bucket, seq";
 inline constexpr std::string_view kNextDue =
     "SELECT due_at_ms FROM ff_exec_core WHERE due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1";
 inline constexpr std::string_view kLeases =
@@ -118,8 +119,8 @@ inline constexpr std::string_view kDueCount =
     "SELECT queue_id, bucket, count(*) FROM (SELECT queue_id, bucket FROM ff_exec_core WHERE due_at_ms IS NOT NULL "
     "ORDER BY due_at_ms LIMIT ?1) GROUP BY queue_id, bucket";
 inline constexpr std::string_view kRetired =
-    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE queue_id = ?1 AND retain_until_ms <= ?2 "
-    "ORDER BY retain_until_ms";
+    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE queue_id = ?1 AND retain_until_ms <= ?2 AND "
+    "(retain_until_ms, seq) > (?3, ?4) ORDER BY retain_until_ms, seq";
 inline constexpr std::string_view kTerminalCount =
     "SELECT count(*) FROM (SELECT 1 FROM ff_exec_core WHERE queue_id = ?1 AND retain_until_ms IS NOT NULL LIMIT ?2)";
 
@@ -178,8 +179,25 @@ inline constexpr std::string_view kEventInsert =
     "INSERT INTO ff_event (" FF_EVENT_COLUMNS ") SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM "
     "ff_new_events";
 inline constexpr std::string_view kEvent = "SELECT " FF_EVENT_COLUMNS " FROM ff_event WHERE event_id = ?1";
+inline constexpr std::string_view kOperatorEventsBefore =
+    "SELECT " FF_EVENT_COLUMNS " FROM ff_event WHERE execution_id = ?1 AND what & 3 = 3 AND event_id < ?2 "
+    "ORDER BY event_id DESC";
 inline constexpr std::string_view kEventsFrom =
     "SELECT event_id, what & 3, occurred_at_ms FROM ff_event WHERE event_id >= ?1 ORDER BY event_id LIMIT ?2";
 inline constexpr std::string_view kEventDelete = "DELETE FROM ff_event WHERE event_id = ?1";
+
+// ---- verification ----
+inline constexpr std::string_view kTagEntry =
+    "SELECT 1 FROM ff_exec_tag WHERE tag_key = ?1 AND tag_value = ?2 AND created_at_ms = ?3 AND execution_id = ?4";
+inline constexpr std::string_view kStrayTags =
+    "SELECT t.execution_id, t.tag_key FROM ff_exec_tag t LEFT JOIN ff_exec_core c ON c.execution_id = t.execution_id "
+    "AND c.created_at_ms = t.created_at_ms LEFT JOIN ff_exec_info i ON i.seq = c.seq WHERE i.tags IS NULL OR "
+    "(json_valid(i.tags) AND json_extract(i.tags, '$.\"' || t.tag_key || '\"') IS NOT t.tag_value) LIMIT ?1";
+inline constexpr std::string_view kStrayInfo =
+    "SELECT seq FROM ff_exec_info p WHERE NOT EXISTS (SELECT 1 FROM ff_exec_core c WHERE c.seq = p.seq) LIMIT ?1";
+inline constexpr std::string_view kStrayResults =
+    "SELECT seq FROM ff_exec_result p WHERE NOT EXISTS (SELECT 1 FROM ff_exec_core c WHERE c.seq = p.seq) LIMIT ?1";
+inline constexpr std::string_view kStrayAttempts =
+    "SELECT seq FROM ff_attempt_past p WHERE NOT EXISTS (SELECT 1 FROM ff_exec_core c WHERE c.seq = p.seq) LIMIT ?1";
 
 }  // namespace ff::store::sqlite::sql
