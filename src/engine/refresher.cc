@@ -84,7 +84,7 @@ SteadyUs Engine::Refresher::step() {
     engine_.retry(engine_.waiters_.take_named());
   }
   for (auto& claim : asked) {
-    if (engine_.directory_.has_work(claim->claim.worker))
+    if (claim->claim.claim_key || engine_.directory_.has_work(claim->claim.worker))
       engine_.submit_claim(std::move(claim));
     else
       engine_.no_work(std::move(claim));
