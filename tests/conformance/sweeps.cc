@@ -7,6 +7,9 @@
 namespace ff::test {
 namespace {
 
+/// Rows that a sweep can look at in one walk, and some.
+constexpr std::size_t kMoreThanOneWalk = store::kListWalkMax + 500;
+
 /// What the engine logs, line by line: `message name=value ...`.
 class LogLines {
  public:
@@ -216,6 +219,55 @@ TEST_P(Background, T9_filtered_rows_use_no_batch_slot) {
   submit(mine);
   advance(1'200);
   EXPECT_EQ(state_of(*mine.execution_id), PublicState::waiting);
+}
+
+TEST_P(Background, T9_refused_rows_do_not_hide_those_behind_them) {
+  restart({.scanner_namespace = "mine"});
+  std::vector<Submission> others(kMoreThanOneWalk);
+  for (auto& other : others) {
+    other.execution_kind = "job";
+    other.delay_ms = 900;
+  }
+  for (const auto& answer : fabric.submit_all(others)) ASSERT_THAT(answer, Succeeds());
+  Submission mine = job();
+  mine.namespace_ = "mine";
+  mine.delay_ms = 1'000;
+  submit(mine);
+  clock->advance(1'200);
+  EXPECT_TRUE(eventually([&] {
+    clock->advance(0);
+    return state_of(*mine.execution_id) == PublicState::waiting;
+  }));
+  // And round again: what becomes due before the place where the last walk stopped is found as well.
+  Submission sooner = job();
+  sooner.namespace_ = "mine";
+  sooner.execution_deadline_at_ms = 1;
+  submit(sooner);
+  EXPECT_TRUE(eventually([&] {
+    clock->advance(0);
+    return state_of(*sooner.execution_id) == PublicState::expired;
+  }));
+}
+
+TEST_P(Background, T9_refused_ends_do_not_hide_those_behind_them) {
+  restart({.scanner_instance_tag = {{"instance", "one"}}});
+  std::vector<Submission> others(kMoreThanOneWalk);
+  for (auto& other : others) {
+    other.execution_kind = "job";
+    other.policy = Policy{.retention_ttl_ms = 1'000};
+  }
+  std::atomic<std::size_t> ended = 0;
+  for (const auto& answer : fabric.submit_all(others))
+    fabric.cancel({must(answer).execution_id, "enough"}, [&](const auto& result) { ended += result.has_value(); });
+  ASSERT_TRUE(eventually([&] { return ended == others.size(); }));
+  Submission mine = job(R"({"retention_ttl_ms": 1001})");
+  mine.tags = {{"instance", "one"}};
+  must(fabric.cancel(submit(mine)));
+  clock->advance(1'200);
+  EXPECT_TRUE(eventually([&] {
+    clock->advance(0);
+    return !fabric.get(*mine.execution_id).has_value();
+  }));
 }
 
 TEST_P(Background, T10_two_engines_with_different_filters) {
