@@ -136,6 +136,7 @@ void SqliteStore::watch_loop(Connection connection, ForeignWatcher* watcher) {
   auto version = connection.prepare("PRAGMA data_version");
   if (!version) return;
   std::int64_t seen = -1;
+  bool others_before = false;
   std::unique_lock guard(mutex_);
   while (!stop_) {
     if (!watchful_) {
@@ -143,7 +144,9 @@ void SqliteStore::watch_loop(Connection connection, ForeignWatcher* watcher) {
       continue;
     }
     guard.unlock();
-    if (shared_->peers.others_present()) {
+    // Whoever was here a moment ago may have left something.
+    const bool others = shared_->peers.others_present();
+    if (others || others_before) {
       if (auto row = version->step(); row && *row) {
         const std::int64_t now = version->number(0);
         if (now != seen) watcher->foreign_commit();
@@ -151,14 +154,27 @@ void SqliteStore::watch_loop(Connection connection, ForeignWatcher* watcher) {
       }
       version->reset();
     }
+    others_before = others;
     guard.lock();
     wake_.wait_for(guard, std::chrono::milliseconds(20), [&] { return stop_; });
   }
 }
 
+/// Two processes that open a new file at once both want to change its mode, and SQLite tells one of them at once that
+/// the file is busy, without waiting.
+Result<std::string> use_wal(Connection& connection, std::uint32_t timeout_ms) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  while (true) {
+    auto mode = connection.value("PRAGMA journal_mode = WAL");
+    const bool busy = !mode && mode.error().code == ErrorCode::resource_exhausted;
+    if (!busy || std::chrono::steady_clock::now() >= until) return mode;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
 /// Makes the settings that the store relies on and reads them back.
 Result<void> settle_settings(SqliteShared& shared, Connection& connection) {
-  auto mode = connection.value("PRAGMA journal_mode = WAL");
+  auto mode = use_wal(connection, shared.options.request_timeout_ms);
   if (!mode) return std::unexpected(mode.error());
   if (*mode != "wal")
     return std::unexpected(refusal("unsafe_settings", fmt::format("'{}' does not accept the WAL journal mode (it says "
