@@ -46,6 +46,23 @@ export PKG_CONFIG_PATH=$pc
 "$CXX" -std=c++23 "${flags[@]}" "$folder/consumer/first.cc" -o "$folder/first" $(pkg-config --cflags --libs flowfabric)
 run pkg_config "$folder/first"
 
+# The guide is one program, too: blocks that include or declare stand before main, the others in it, in their order.
+awk -v begin='```cpp' '
+  $0 == begin { on = 1; first = 1; next }
+  $0 == "```" && on { on = 0 }
+  on && first { outside = /^(#include|struct )/; first = 0 }
+  on { if (outside) declared = declared $0 "\n"; else body = body "  " $0 "\n" }
+  END { printf "%s\nint main() {\n%s}\n", declared, body }' "$FF_SOURCE/docs/library.md" >"$folder/guide.cc"
+# shellcheck disable=SC2046
+"$CXX" -std=c++23 "${flags[@]}" "$folder/guide.cc" -o "$folder/guide" $(pkg-config --cflags --libs flowfabric)
+mkdir "$folder/run-guide"
+cd "$folder/run-guide"
+"$folder/guide" >out 2>err || { echo "the guide's program failed"; cat out err; exit 1; }
+for line in 'callback: 1' 'no such execution' 'attempt 0: the mail server is busy' 'attempt 1: fine' 'small-cat.png' \
+  'It ended as completed' 'Its creator delayed it'; do
+  grep -q -- "$line" out || { echo "the guide's program did not print '$line'"; cat out err; exit 1; }
+done
+
 version=$("$prefix/bin/ff" version)
 [ "$version" = "ff $(pkg-config --modversion flowfabric)" ] || { echo "ff says '$version'"; exit 1; }
 echo "installed, found twice, ran twice"
