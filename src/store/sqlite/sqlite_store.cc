@@ -8,8 +8,11 @@
 
 #include <sqlite3.h>
 
-#include <filesystem>
 #include <sys/vfs.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
 
 namespace ff::store::sqlite {
 namespace {
@@ -160,21 +163,21 @@ void SqliteStore::watch_loop(Connection connection, ForeignWatcher* watcher) {
   }
 }
 
-/// Two processes that open a new file at once both want to change its mode, and SQLite tells one of them at once that
-/// the file is busy, without waiting.
-Result<std::string> use_wal(Connection& connection, std::uint32_t timeout_ms) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+/// Puts a new file into WAL mode. SQLite starts this with a read lock and refuses at once, without asking the busy
+/// handler, when another process is about to do the same: the loser tries again and finds it done.
+Result<std::string> enter_wal(const SqliteShared& shared, Connection& connection) {
+  using std::chrono::steady_clock;
+  const auto give_up_at = steady_clock::now() + std::chrono::milliseconds(shared.options.request_timeout_ms);
   while (true) {
     auto mode = connection.value("PRAGMA journal_mode = WAL");
-    const bool busy = !mode && mode.error().code == ErrorCode::resource_exhausted;
-    if (!busy || std::chrono::steady_clock::now() >= until) return mode;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (mode || mode.error().code != ErrorCode::resource_exhausted || steady_clock::now() >= give_up_at) return mode;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
 /// Makes the settings that the store relies on and reads them back.
 Result<void> settle_settings(SqliteShared& shared, Connection& connection) {
-  auto mode = use_wal(connection, shared.options.request_timeout_ms);
+  auto mode = enter_wal(shared, connection);
   if (!mode) return std::unexpected(mode.error());
   if (*mode != "wal")
     return std::unexpected(refusal("unsafe_settings", fmt::format("'{}' does not accept the WAL journal mode (it says "
