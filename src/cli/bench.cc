@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
+
 namespace ff::cli {
 namespace {
 
@@ -40,7 +42,10 @@ std::string figure_text(const std::optional<double>& value) { return value ? fig
 
 core::json::value figure_value(const std::string& value) { return core::json::value(value); }
 core::json::value figure_value(std::uint64_t value) { return value; }
-core::json::value figure_value(double value) { return std::round(value * 1000) / 1000; }
+core::json::value figure_value(double value) {
+  if (value >= 100) return static_cast<std::int64_t>(std::llround(value));
+  return std::round(value * 1000) / 1000;
+}
 core::json::value figure_value(const std::optional<double>& value) {
   return value ? figure_value(*value) : core::json::value(nullptr);
 }
