@@ -139,6 +139,7 @@ void SqliteStore::watch_loop(Connection connection, ForeignWatcher* watcher) {
   auto version = connection.prepare("PRAGMA data_version");
   if (!version) return;
   std::int64_t seen = -1;
+  bool others_before = false;
   std::unique_lock guard(mutex_);
   while (!stop_) {
     if (!watchful_) {
@@ -146,7 +147,9 @@ void SqliteStore::watch_loop(Connection connection, ForeignWatcher* watcher) {
       continue;
     }
     guard.unlock();
-    if (shared_->peers.others_present()) {
+    // Whoever was here a moment ago may have left something.
+    const bool others = shared_->peers.others_present();
+    if (others || others_before) {
       if (auto row = version->step(); row && *row) {
         const std::int64_t now = version->number(0);
         if (now != seen) watcher->foreign_commit();
@@ -154,6 +157,7 @@ void SqliteStore::watch_loop(Connection connection, ForeignWatcher* watcher) {
       }
       version->reset();
     }
+    others_before = others;
     guard.lock();
     wake_.wait_for(guard, std::chrono::milliseconds(20), [&] { return stop_; });
   }
