@@ -42,7 +42,8 @@ int main() {
   expect(sum == 333'833'500 - 500 * 500, "every number was squared once");
 
   // Lists come in pages, here by tag and state.
-  ff::ListExecutions query{.filter = {.state = {ff::PublicState::completed}, .tags = {{"batch", "squares"}}}, .limit = 200};
+  ff::ListExecutions query{.limit = 200};
+  query.filter = {.state = {ff::PublicState::completed}, .tags = {{"batch", "squares"}}};
   std::size_t listed = 0;
   for (int page = 1;; ++page) {
     const auto found = must(fabric.list(query));

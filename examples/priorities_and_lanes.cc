@@ -14,9 +14,14 @@ int main() {
 
   // Submitted before any worker is there, so that they wait together.
   std::vector<ff::ExecutionId> mails;
-  for (auto [text, priority] : {std::pair("newsletter", 0), {"reminder", 10}, {"second reminder", 10}, {"password reset", 900}})
-    mails.push_back(must(fabric.submit({.execution_kind = "mail", .lane_id = "mail", .payload = text, .priority = priority}))
-                        .execution_id);
+  auto mail = [&](const char* text, int priority) {
+    const ff::Submission submission{.execution_kind = "mail", .lane_id = "mail", .payload = text, .priority = priority};
+    mails.push_back(must(fabric.submit(submission)).execution_id);
+  };
+  mail("newsletter", 0);
+  mail("reminder", 10);
+  mail("second reminder", 10);
+  mail("password reset", 900);
   const auto report =
       must(fabric.submit({.execution_kind = "report", .lane_id = "reports", .payload = "november"})).execution_id;
 

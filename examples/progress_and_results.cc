@@ -48,7 +48,8 @@ int main() {
 
   halfway.acquire();
   const auto running = must(fabric.get(id));
-  std::cout << running.progress.progress_pct.value_or(0) << " %: " << running.progress.progress_message.value_or("") << "\n";
+  std::cout << running.progress.progress_pct.value_or(0) << " %: "
+            << running.progress.progress_message.value_or("") << "\n";
   expect(running.progress.progress_pct == 50u, "half of it is done");
   seen.release();
 

@@ -20,11 +20,17 @@ for file in bin/ff include/flowfabric/flowfabric.h share/doc/flowfabric/LICENSE 
 done
 
 # The first C++ block of the README is the program; the first text block after it is what it prints.
-block() { awk -v fence="\`\`\`$1" '$0 == fence && !done { on = 1; next } $0 == "```" && on { on = 0; done = 1 } on' "$FF_SOURCE/README.md"; }
+block() {
+  awk -v fence="\`\`\`$1" '
+    $0 == fence && !done { on = 1; next }
+    $0 == "```" && on { on = 0; done = 1 }
+    on' "$FF_SOURCE/README.md"
+}
 cp -r "$FF_SOURCE/tests/package/consumer" "$folder/consumer"
 block cpp >"$folder/consumer/first.cc"
 block text >"$folder/expected"
-[ -s "$folder/consumer/first.cc" ] && [ -s "$folder/expected" ] || { echo "the README has no program or no output"; exit 1; }
+[ -s "$folder/consumer/first.cc" ] && [ -s "$folder/expected" ] ||
+  { echo "the README has no program or no output"; exit 1; }
 
 run() { # run NAME PROGRAM: in a folder of its own, so that it makes its store anew; the second time it finds its store
   mkdir "$folder/run-$1"
@@ -35,7 +41,8 @@ run() { # run NAME PROGRAM: in a folder of its own, so that it makes its store a
   done
 }
 
-cmake -S "$folder/consumer" -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS="${flags[*]}" >"$folder/log" ||
+cmake -G Ninja -S "$folder/consumer" -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_CXX_FLAGS="${flags[*]}" >"$folder/log" ||
   { cat "$folder/log"; exit 1; }
 cmake --build "$folder/cmake" >"$folder/log" || { cat "$folder/log"; exit 1; }
 run find_package "$folder/cmake/first"
