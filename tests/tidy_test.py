@@ -141,9 +141,12 @@ class TidyTest(unittest.TestCase):
                     (self.root / name).unlink()
         self.assertEqual(list(tidy.findings(self.root)), [], "each fault was taken back")
 
-    def test_a_command_without_run_bit_is_found(self):
-        (self.root / "scripts/setup").chmod(0o644)
-        self.assertEqual(self.found(), [("scripts", "scripts/setup")])
+    def test_a_script_without_run_bit_is_found(self):
+        self.put("tests/package/check.sh", SCRIPT)
+        for name in ("scripts/setup", "tests/package/check.sh"):
+            (self.root / name).chmod(0o644)
+            self.assertEqual(self.found(), [("scripts", name)])
+            (self.root / name).chmod(0o755)
 
     def test_every_check_has_a_fault(self):
         self.assertEqual({check.__name__ for check in tidy.CHECKS}, {check for check, _, _ in FAULTS})

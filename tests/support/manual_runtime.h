@@ -14,13 +14,15 @@ class ManualRuntime final : public engine::Runtime {
   engine::SteadyUs now_us = 1'000'000'000;
   TimeMs now_ms = 1'700'000'000'000;
   bool one_stage_at_a_time = false;
+  std::vector<engine::Loop*> loops;  ///< those that were started, in order
 
   engine::SteadyUs steady_us() override { return now_us; }
   TimeMs wall_ms() override { return now_ms; }
   void random(std::span<std::uint8_t> bytes) override {
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(drawn_++);
   }
-  std::unique_ptr<engine::Runner> start(std::string name, engine::Loop&) override {
+  std::unique_ptr<engine::Runner> start(std::string name, engine::Loop& loop) override {
+    loops.push_back(&loop);
     return std::make_unique<Counted>(notified_[name]);
   }
   bool small_steps() const override { return one_stage_at_a_time; }
