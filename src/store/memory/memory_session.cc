@@ -9,6 +9,18 @@ constexpr TimeMs kReservationMs = 5'000;
 
 std::string lock_name(const ExecutionId& id) { return "execution " + id.to_string(); }
 
+/// The unit of the batch that has loaded this execution.
+Unit* holder_of(const ExecutionId& id, std::deque<Unit>& units) {
+  auto holds = [&](Unit& unit) { return unit.set.executions().find(id) != nullptr; };
+  auto it = std::find_if(units.begin(), units.end(), holds);
+  return it == units.end() ? nullptr : &*it;
+}
+
+bool is_candidate_in(const Unit& unit, const ExecutionId& id) {
+  const ExecutionRecord* record = unit.set.execution(id);
+  return record && core::is_candidate(*record);
+}
+
 }  // namespace
 
 Result<Step> MemorySession::begin() {
@@ -122,6 +134,9 @@ Result<Step> MemorySession::take(std::span<const TakeRow> plan, std::deque<Unit>
     auto queue = data.queues.find(MemoryData::name_of(*row.queue));
     if (queue == data.queues.end()) continue;
     for (const auto& key : queue->second) {
+      // What this batch has already leased, cancelled or moved is still in the index: the working set knows better.
+      Unit* holder = holder_of(key.id, units);
+      if (holder && !is_candidate_in(*holder, key.id)) continue;
       const bool enough = found.candidates.size() >= row.count || key.priority < row.priority_floor;
       if (enough) {
         found.next_head = key;
@@ -138,6 +153,11 @@ Result<Step> MemorySession::take(std::span<const TakeRow> plan, std::deque<Unit>
         if (const auto* record = unit.set.execution(key.id))
           unit.now = std::max(unit.now, record->times.last_mutation_at_ms);
         found.candidates.emplace_back(&unit, key.id);
+        continue;
+      }
+      if (holder) {
+        load_candidate(holder->set, key.id);
+        found.candidates.emplace_back(holder, key.id);
         continue;
       }
       auto reserved = shared_->reserved.find(key.id);
