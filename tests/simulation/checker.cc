@@ -16,20 +16,20 @@ void Checker::look(std::uint64_t step, std::int64_t now_us, TimeMs latest) {
   touched_.clear();
   compare_records();
   read_events();
-  for (auto& [id, lives] : touched_)
-    for (auto& [life, now] : lives) {
-      if (!now) {
-        check_gone(*life);
-        continue;
-      }
-      check_against_events(*life, now->record);
-      check_change(*life, *now);
-      look_for_effects(*life, *now);
-      check_attempts(*life, *now);
-      life->row = *now;
-      life->moments.push_back({step_, now->record.version, now->record.state.public_state,
-                               now->record.counters.current_lease_epoch});
+  for (auto& [id, touched] : touched_) {
+    auto& [life, now] = touched;
+    if (!now) {
+      check_gone(*life);
+      continue;
     }
+    check_against_events(*life, now->record);
+    check_change(*life, *now);
+    look_for_effects(*life, *now);
+    check_attempts(*life, *now);
+    life->row = *now;
+    life->moments.push_back({step_, now->record.version, now->record.state.public_state,
+                             now->record.counters.current_lease_epoch});
+  }
   check_keys();
   check_lanes();
   check_indexes();
@@ -53,17 +53,17 @@ void Checker::compare_records() {
   for (auto it = alive_.begin(); it != alive_.end();) {
     auto stored = data_.executions.find(it->first);
     Life& life = *it->second;
-    const bool replaced =
-        stored != data_.executions.end() && stored->second.info.creator_identity != life.row.info.creator_identity;
-    if (stored != data_.executions.end() && !replaced) {
+    if (stored != data_.executions.end()) {
       const bool same = core::same_record(stored->second.record, life.row.record);
+      if (stored->second.info.creator_identity != life.row.info.creator_identity)
+        fail(it->first, "removed and created again in one commit");
       if (!same || stored->second.result.has_value() != life.row.result.has_value())
-        touched_[it->first].push_back({&life, &stored->second});
+        touched_[it->first] = {&life, &stored->second};
       ++it;
       continue;
     }
     life.gone_step = step_;
-    touched_[it->first].push_back({&life, nullptr});
+    touched_[it->first] = {&life, nullptr};
     it = alive_.erase(it);
   }
   for (const auto& [id, row] : data_.executions)
@@ -77,8 +77,9 @@ void Checker::born(const ExecutionId& id, const Row& row) {
   if (intent->outcome == Intent::Outcome::refused) fail(id, "call {} was refused, yet created it", *creator);
   if (history_.created_by(*creator)) fail(id, "call {} has created two executions", *creator);
   Life& life = history_.born(id, *creator, step_);
+  life.first_event_id = last_event_id_ + 1;
   alive_[id] = &life;
-  touched_[id].push_back({&life, &row});
+  touched_[id] = {&life, &row};
   ++intent->effects;
   check_submission(life, row);
   check_key_is_new(life, row);

@@ -87,7 +87,7 @@ class Checker {
     Life* life = nullptr;
     const Row* now = nullptr;
   };
-  std::map<ExecutionId, std::vector<Touched>> touched_;
+  std::map<ExecutionId, Touched> touched_;
   std::map<core::IdempotencyId, const Life*> newest_of_key_;
   std::map<core::IdempotencyId, core::IdempotencyRecord> keys_;
   std::map<std::string, Lane> lanes_;

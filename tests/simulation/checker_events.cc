@@ -30,25 +30,16 @@ void Checker::read_events() {
   for (const auto& [id, its_events] : by_execution) read_events_of(id, its_events);
 }
 
-/// Gives the events of a commit to the lives of their execution. An id of a caller's own may be removed and created
-/// several times within one commit; lives that nobody could see are ghosts.
+/// Gives the events of a commit to the life of their execution. An id of a caller's own may be created and removed within
+/// one commit: a life that nobody could see is a ghost.
 void Checker::read_events_of(const ExecutionId& id, const std::vector<const EventRecord*>& events) {
-  Life *old = nullptr, *young = nullptr;
-  if (auto touched = touched_.find(id); touched != touched_.end())
-    for (auto& [life, now] : touched->second) (life->moments.empty() ? young : old) = life;
-  auto deletions = std::count_if(events.begin(), events.end(), [](auto* e) { return e->event_type == "execution_deleted"; });
-  Life* at = old ? old : deletions == 0 ? young : nullptr;
-  for (const auto* event : events) {
-    // A life that had ended and has new leases or ends was retired, which leaves no event: this is the next one.
-    const bool begins = event->kind == EventKind::completion ||
-                        (event->kind == EventKind::lease && event->lease_event == LeaseEventType::acquired);
-    if (at && at == old && old->gone_step && old->ended() && begins) at = deletions == 0 ? young : nullptr;
-    if (at)
-      apply(*at, *event);
-    else if (history_.ghosts.insert(id).second)
-      trace_.saw("an id that came and went in one commit");
-    if (event->event_type == "execution_deleted") at = --deletions == 0 ? young : nullptr;
+  if (auto touched = touched_.find(id); touched != touched_.end()) {
+    for (const auto* event : events) apply(*touched->second.life, *event);
+    return;
   }
+  if (alive_.contains(id)) return fail(id, "an event was written, but nothing has changed");
+  history_.ghosts[id] = step_;
+  trace_.saw("an id that came and went in one commit");
 }
 
 /// Lanes may change more than once in a commit; what lies between can be read only here.

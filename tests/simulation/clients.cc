@@ -62,8 +62,6 @@ Submission Client::new_submission() {
   if (content.chance(0.8)) s.payload = fmt::format("payload {}\xff", content.below(1'000'000)) + std::string(1, '\0');
   if (content.chance(0.3)) s.tags["owner"] = fmt::format("o{}", content.below(3));
   if (content.chance(0.7)) s.policy = new_policy(content);
-  // Else an id may come and go within one commit without any trace by which to tell its lives apart.
-  if (s.execution_id && s.policy && s.policy->retention_ttl_ms == 0) s.policy->retention_ttl_ms = 1;
   if (random_.chance(0.3)) s.priority = static_cast<std::int32_t>(random_.between(-5, 9'010));
   if (random_.chance(0.2)) s.delay_ms = static_cast<std::uint64_t>(random_.between(0, 8'000));
   else if (random_.chance(0.1)) s.delay_until_ms = world_.now_ms() + random_.between(-5'000, 8'000);

@@ -38,7 +38,7 @@ void Judge::check_absent(const Intent& intent, const Error& error) {
 
 /// `wants_open`: the call needs an execution that has not ended; else it needs one that has.
 void Judge::check_operator_error(const Intent& intent, const Error& error, bool wants_open) {
-  if (history_.ghosts.contains(*intent.id)) return;
+  if (history_.was_ghost_since(*intent.id, intent.started_step)) return;
   const auto wrong_phase = wants_open ? ErrorCode::execution_not_active : ErrorCode::execution_not_terminal;
   if (error.code != wrong_phase) return check_absent(intent, error);
   for (const auto& life : history_.lives_of(*intent.id))
@@ -61,12 +61,12 @@ void Judge::submitted(Intent& intent, const Result<Submitted>& reply) {
   }
   if (!reply->duplicate) {
     const Life* life = history_.created_by(intent.call);
-    if (!life && !history_.ghosts.contains(reply->execution_id)) return fail(intent, "acknowledged, but it does not exist");
+    if (!life && !history_.was_ghost_since(reply->execution_id, intent.started_step)) return fail(intent, "acknowledged, but it does not exist");
     if (life && life->id != reply->execution_id) fail(intent, "acknowledged under another id");
     return;
   }
   const auto& lives = history_.lives_of(reply->execution_id);
-  if (history_.ghosts.contains(reply->execution_id)) return;
+  if (history_.was_ghost_since(reply->execution_id, intent.started_step)) return;
   if (lives.empty()) return fail(intent, "a duplicate of something that never was");
   if (given.execution_id && *given.execution_id != reply->execution_id) fail(intent, "a duplicate of another id");
   if (!given.idempotency_key) return;
@@ -78,7 +78,7 @@ void Judge::submitted(Intent& intent, const Result<Submitted>& reply) {
 
 void Judge::cancelled(Intent& intent, const Result<Changed>& reply) {
   if (!settle(intent, reply)) return check_operator_error(intent, reply.error(), true);
-  if (history_.ghosts.contains(*intent.id)) return;
+  if (history_.was_ghost_since(*intent.id, intent.started_step)) return;
   if (!reply->unchanged && intent.effects == 0) return fail(intent, "acknowledged, but nobody was cancelled for it");
   for (const auto& life : history_.lives_of(*intent.id))
     if (life->was_ended_since(intent.started_step, [](auto outcome) { return outcome == TerminalOutcome::cancelled; })) return;
@@ -93,7 +93,7 @@ void Judge::replayed(Intent& intent, const Result<Changed>& reply) {
   for (const auto& life : history_.lives_of(*intent.id))
     for (const auto& end : life->ends)
       if (end.replayed_step && *end.replayed_step >= intent.started_step) return;
-  if (!history_.ghosts.contains(*intent.id)) fail(intent, "acknowledged, but it was not replayed");
+  if (!history_.was_ghost_since(*intent.id, intent.started_step)) fail(intent, "acknowledged, but it was not replayed");
 }
 
 void Judge::priority_changed(Intent& intent, const Result<PriorityChanged>& reply) {
@@ -102,7 +102,7 @@ void Judge::priority_changed(Intent& intent, const Result<PriorityChanged>& repl
 
 void Judge::tags_set(Intent& intent, const Result<Changed>& reply) {
   if (!settle(intent, reply)) return check_absent(intent, reply.error());
-  if (intent.effects == 0 && !history_.ghosts.contains(*intent.id)) fail(intent, "acknowledged, but no tag was set");
+  if (intent.effects == 0 && !history_.was_ghost_since(*intent.id, intent.started_step)) fail(intent, "acknowledged, but no tag was set");
 }
 
 void Judge::revoked(Intent& intent, const Result<Revoked>& reply) {
@@ -118,7 +118,7 @@ void Judge::revoked(Intent& intent, const Result<Revoked>& reply) {
 
 void Judge::finished_by_operator(Intent& intent, const Result<Changed>& reply) {
   if (!settle(intent, reply)) return check_operator_error(intent, reply.error(), true);
-  if (intent.effects == 0 && !history_.ghosts.contains(*intent.id)) fail(intent, "acknowledged, but it did not end by it");
+  if (intent.effects == 0 && !history_.was_ghost_since(*intent.id, intent.started_step)) fail(intent, "acknowledged, but it did not end by it");
 }
 
 void Judge::removed(Intent& intent, const Result<Done>& reply) {
