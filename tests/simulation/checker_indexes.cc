@@ -4,6 +4,10 @@
 
 namespace ff::sim {
 
+core::IdempotencyId Checker::create_key(const Row& row) {
+  return {row.record.namespace_(), std::string(core::kCreateOperation), row.info.idempotency_key.value_or("")};
+}
+
 void Checker::check_keys() {
   for (const auto& [id, known] : keys_) {
     auto stored = data_.keys.find(id);
@@ -22,7 +26,7 @@ void Checker::check_keys() {
     const auto& [life, now] = touched;
     if (!now || life->moments.size() > 1 || !now->info.idempotency_key) continue;
     if (now->info.policy->dedup_window_ms.value_or(0) == 0) continue;
-    auto key = data_.keys.find({now->record.namespace_(), std::string(core::kCreateOperation), *now->info.idempotency_key});
+    auto key = data_.keys.find(create_key(*now));
     if (key == data_.keys.end() || key->second.execution_id != id)
       fail(id, "its idempotency key '{}' is not stored", *now->info.idempotency_key);
   }
@@ -74,7 +78,8 @@ void Checker::look_at_everything() {
   }
   if (events_of != data_.events_of) verdict_.fail("the events by execution are not those of the log");
   for (const auto& [key, attempt] : data_.attempts)
-    if (!data_.executions.contains(key.execution_id)) fail(key.execution_id, "attempt {} without an execution", key.attempt_index);
+    if (!data_.executions.contains(key.execution_id))
+      fail(key.execution_id, "attempt {} without an execution", key.attempt_index);
   for (const auto& [id, row] : data_.executions)
     if (auto life = alive_.find(id); life == alive_.end() || !core::same_record(life->second->row.record, row.record))
       fail(id, "changed behind the back of its version");

@@ -88,7 +88,8 @@ class History {
 
   /// Leases by the worker id under which they were claimed: a life and an epoch.
   std::map<std::string, std::vector<std::pair<Life*, std::uint64_t>>> leases_of_worker;
-  /// Ids that came and went within one commit, with the newest such step: events without a record that anybody could see.
+  /// Ids that came and went within one commit, with the newest such step: events without a record that anybody could
+  /// see.
   std::map<ExecutionId, std::uint64_t> ghosts;
   bool was_ghost_since(const ExecutionId& id, std::uint64_t step) const {
     auto it = ghosts.find(id);
