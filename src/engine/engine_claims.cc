@@ -58,16 +58,13 @@ std::function<void()> Engine::start(ClaimRequest request, const Call& call,
     return cancel;
   }
   directory_.claimed_from(pending->claim.worker.lanes);
-  // A repeat with its key gets leases that stand in no queue any more: the store has to be asked in any case.
-  if (pending->claim.claim_key)
-    submit_claim(std::move(pending));
-  else
-    try_claim(std::move(pending));
+  try_claim(std::move(pending));
   return cancel;
 }
 
 void Engine::try_claim(PendingClaimPtr claim) {
-  if (directory_.has_work(claim->claim.worker)) return submit_claim(std::move(claim));
+  const core::WorkerScope& worker = claim->claim.worker;
+  if (directory_.knows(worker.lanes) && directory_.has_work(worker)) return submit_claim(std::move(claim));
   refresher_->ask(std::move(claim));
 }
 

@@ -55,21 +55,31 @@ bool MemorySession::lock(const std::string& name) {
   return false;
 }
 
-/// In one canonical order: lanes, keys, executions, each by key. Rows that do not exist cannot be locked.
-bool MemorySession::lock_all(std::span<core::Reads> reads) {
+/// What a load has to lock, in one canonical order: keys, then executions, each by key. Rows that do not exist cannot
+/// be locked.
+std::vector<std::string> MemorySession::locks_for(std::span<core::Reads> reads) const {
   const MemoryData& data = shared_->data;
   std::set<std::string> keys;
   std::set<ExecutionId> executions;
   for (const auto& wanted : reads) {
     for (const auto& key : wanted.keys)
-      if (data.keys.contains(key)) keys.insert(key.namespace_ + '\0' + key.operation + '\0' + key.idempotency_key);
+      if (data.keys.contains(key))
+        keys.insert("key " + key.namespace_ + '\0' + key.operation + '\0' + key.idempotency_key);
     for (const auto& id : wanted.executions)
       if (data.executions.contains(id)) executions.insert(id);
   }
-  for (const auto& name : keys)
-    if (!lock("key " + name)) return false;
-  for (const auto& id : executions)
-    if (!lock(lock_name(id))) return false;
+  std::vector<std::string> names(keys.begin(), keys.end());
+  for (const auto& id : executions) names.push_back(lock_name(id));
+  return names;
+}
+
+/// A load that waits keeps to the rows that it found at first: one that was made meanwhile may stand before those that
+/// it holds, and two that took locks against the order could wait for each other.
+bool MemorySession::lock_all(std::span<core::Reads> reads) {
+  if (!wanted_locks_) wanted_locks_ = locks_for(reads);
+  for (const auto& name : *wanted_locks_)
+    if (!lock(name)) return false;
+  wanted_locks_.reset();
   return true;
 }
 
@@ -187,22 +197,22 @@ Result<std::vector<ExecutionId>> MemorySession::claimed_under(const std::string&
 /// Whether what the set relies on is no longer what is stored.
 bool MemorySession::conflicts(core::WorkingSet& set) const {
   const MemoryData& data = shared_->data;
-  auto changed = [](const auto& map, const auto& slot, const auto& version_of) {
+  // The version alone does not tell: what is removed and made anew counts from 1 again.
+  auto changed = [](const auto& map, const auto& slot, const auto& same) {
     auto it = map.find(slot.key);
     const auto& loaded = slot.dirty ? slot.before : slot.value;
     if (it == map.end()) return loaded != nullptr;
-    return !loaded || version_of(*loaded) != version_of(it->second);
+    return !loaded || !same(*loaded, it->second);
   };
-  for (const auto& slot : set.executions().slots()) {
-    auto it = data.executions.find(slot.key);
-    const auto& loaded = slot.dirty ? slot.before : slot.value;
-    if (it == data.executions.end() ? loaded != nullptr : !loaded || loaded->version != it->second.record.version)
+  for (const auto& slot : set.executions().slots())
+    if (changed(data.executions, slot, [](const ExecutionRecord& loaded, const MemoryData::Row& stored) {
+          return core::same_record(loaded, stored.record);
+        }))
       return true;
-  }
   for (const auto& slot : set.keys().slots())
-    if (changed(data.keys, slot, [](const auto& r) { return r.version; })) return true;
+    if (changed(data.keys, slot, std::equal_to<>())) return true;
   for (const auto& slot : set.lanes().slots())
-    if (slot.dirty && changed(data.lanes, slot, [](const auto& r) { return r.version; })) return true;
+    if (slot.dirty && changed(data.lanes, slot, std::equal_to<>())) return true;
   return false;
 }
 
@@ -230,6 +240,7 @@ void MemorySession::release() {
   std::erase_if(shared_->locks, [&](const auto& item) { return item.second == this; });
   std::erase_if(shared_->reserved, [&](const auto& item) { return item.second.first == this; });
   shared_->waits_for.erase(this);
+  wanted_locks_.reset();
 }
 
 void MemorySession::rollback() {
