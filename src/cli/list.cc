@@ -79,7 +79,7 @@ void add_list(Program& program) {
   CLI::App* command = program.add(nullptr, "list", "List executions, newest first",
                                   "  ff list --lane default --state waiting,delayed --tag tenant=acme");
   add_filter_options(command, words->filter);
-  command->add_option("--limit", words->limit, "How many at most")->capture_default_str();
+  command->add_option("--limit", words->limit, "How many at most")->check(CLI::NonNegativeNumber)->capture_default_str();
   command->add_option("--cursor", words->cursor, "Go on where a list ended");
   auto* all = command->add_flag("--all", words->all, "Everything that matches; with --json one object per line");
   command->get_option("--limit")->excludes(all);

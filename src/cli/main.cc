@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   add_worker(program);
   add_migrate(program);
   add_check(program);
+  add_bench(program);
   add_version(program);
 
   try {

@@ -50,7 +50,9 @@ Result<store::ListPosition> parse_list_cursor(std::string_view text) {
   if (bytes->size() != 32) return std::unexpected(bad_cursor());
   store::ListPosition position;
   position.created_at_ms = get_number(*bytes);
-  position.id.partition = static_cast<std::uint16_t>(get_number(std::string_view(*bytes).substr(8)));
+  const std::int64_t partition = get_number(std::string_view(*bytes).substr(8));
+  if (partition < 0 || partition > 0xffff) return std::unexpected(bad_cursor());
+  position.id.partition = static_cast<std::uint16_t>(partition);
   std::memcpy(position.id.uuid.bytes.data(), bytes->data() + 16, 16);
   return position;
 }

@@ -159,6 +159,7 @@ void Directory::remove_candidate(const core::ExecutionRecord& record) {
 
 void Directory::note_lane(const Lane& lane) {
   LaneEntry& entry = lanes_[lane.lane_id];
+  if (entry.lane && entry.lane->version > lane.version) return;  // read before somebody changed it
   entry.lane = lane;
   entry.lane_known_at = runtime_.steady_us();
 }
@@ -197,10 +198,7 @@ std::vector<Directory::Gain> Directory::refreshed(const std::string& lane_id, st
   std::lock_guard guard(mutex_);
   LaneEntry& entry = lanes_[lane_id];
   entry.refreshed_at = runtime_.steady_us();
-  if (lane) {
-    entry.lane = lane;
-    entry.lane_known_at = entry.refreshed_at;
-  }
+  if (lane) note_lane(*lane);
   std::vector<Gain> gains;
   std::set<std::string> seen;
   for (const auto& head : heads) {
@@ -240,6 +238,15 @@ bool Directory::has_work(const core::WorkerScope& worker) {
       if (core::can_serve(worker, *state.queue)) return true;
   }
   return false;
+}
+
+bool Directory::knows(const std::vector<std::string>& lanes) {
+  std::lock_guard guard(mutex_);
+  const SteadyUs since = runtime_.steady_us() - kSecond;
+  return std::all_of(lanes.begin(), lanes.end(), [&](const std::string& lane_id) {
+    auto it = lanes_.find(lane_id);
+    return it != lanes_.end() && std::max(it->second.refreshed_at, it->second.lane_known_at) >= since;
+  });
 }
 
 std::optional<LaneState> Directory::lane_state(const std::string& lane_id) {

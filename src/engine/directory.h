@@ -45,6 +45,8 @@ class Directory final : public store::Planner {
   // ---- asking ----
   /// Whether some queue of its lanes is known to have work that the worker can do.
   bool has_work(const core::WorkerScope& worker);
+  /// Whether the states of these lanes were read or written within the last second: one may have been closed since.
+  bool knows(const std::vector<std::string>& lanes);
   /// The state of a lane if it was read or written within the last second.
   std::optional<LaneState> lane_state(const std::string& lane_id);
   /// Lanes that were claimed from within the last minute.

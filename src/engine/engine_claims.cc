@@ -63,13 +63,8 @@ std::function<void()> Engine::start(ClaimRequest request, const Call& call,
 }
 
 void Engine::try_claim(PendingClaimPtr claim) {
-  // A lane that this process has not read yet may hold older work than what it has seen come in.
-  const auto& lanes = claim->claim.worker.lanes;
-  const bool all_read =
-      std::all_of(lanes.begin(), lanes.end(), [&](const auto& lane) { return directory_.refreshed_at(lane) >= 0; });
-  // A repeat with its key gets leases that stand in no queue any more: the store has to be asked in any case.
-  const bool ask_store = claim->claim.claim_key || directory_.has_work(claim->claim.worker);
-  if (all_read && ask_store) return submit_claim(std::move(claim));
+  const core::WorkerScope& worker = claim->claim.worker;
+  if (directory_.knows(worker.lanes) && directory_.has_work(worker)) return submit_claim(std::move(claim));
   refresher_->ask(std::move(claim));
 }
 

@@ -27,16 +27,18 @@ void ReadPool::stop() {
 }
 
 void ReadPool::push(Job job) {
-  bool queued = false;
+  bool queued = false, closed = false;
   {
     std::lock_guard guard(mutex_);
-    queued = !closed_ && queue_.size() < queue_max_;
+    closed = closed_;
+    queued = !closed && queue_.size() < queue_max_;
     if (queued) queue_.push_back(std::move(job));
   }
   if (queued) {
     for (auto& worker : workers_) worker->runner->notify();
     return;
   }
+  if (closed) return job(core::fail(ErrorCode::draining, "The engine is shutting down."));
   job(core::fail(ErrorCode::resource_exhausted, "Too many reads are waiting. Try again shortly.",
                  {{"pool", std::string("reads")}, {"retry_after_ms", std::int64_t{50}}}));
 }

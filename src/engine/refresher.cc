@@ -84,6 +84,7 @@ SteadyUs Engine::Refresher::step() {
     engine_.retry(engine_.waiters_.take_named());
   }
   for (auto& claim : asked) {
+    // A repeat with its key gets leases that stand in no queue any more: the store has to be asked in any case.
     if (claim->claim.claim_key || engine_.directory_.has_work(claim->claim.worker))
       engine_.submit_claim(std::move(claim));
     else

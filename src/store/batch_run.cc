@@ -196,6 +196,9 @@ BatchRun::State BatchRun::decide() {
         operation->decide(unit.set, unit.now);
       else if (const Error* error = unreadable(wanted, unit.set))
         operation->refuse(*error);
+      // What the batch has just made may lead to records that nobody had asked for.
+      else if (unit.set.has_changes())
+        deferred_.push_back(operation);
       else
         operation->refuse({ErrorCode::invariant_violation,
                            fmt::format("{} asked for more records than {} rounds of reads could bring.",

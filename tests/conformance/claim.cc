@@ -221,6 +221,16 @@ TEST_P(Executions, T19_claim_repeated_with_its_key) {
   EXPECT_THAT(must(fabric.claim(keyed)), SizeIs(1));
 }
 
+TEST_P(Executions, T19_a_key_finds_work_that_another_process_submitted) {
+  const auto id = submit();
+  const Opened other = open_another();
+  ClaimRequest keyed = request();
+  keyed.idempotency_key = "try-1";
+  const auto tasks = must(other.fabric.claim(keyed));
+  ASSERT_THAT(tasks, SizeIs(1)) << "without waiting";
+  EXPECT_EQ(tasks[0].execution.execution_id, id);
+}
+
 TEST_P(Executions, T19_the_key_means_nothing_after_the_leases_lapsed) {
   const auto id = submit();
   ClaimRequest keyed = request("w1", 2);

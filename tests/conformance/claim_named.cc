@@ -18,6 +18,27 @@ TEST_P(Executions, T17_named_fresh_and_live) {
   EXPECT_EQ(claim().execution.execution_id, first);
 }
 
+TEST_P(Executions, T17_named_in_the_batch_that_creates_it) {
+  auto faults = std::make_shared<Faults>();
+  restart({.sweeps = false, .executors = 1}, with(faults));
+  const auto other = submit();  // now the lane is known, and a create need not read it
+  faults->hold();
+  std::atomic<int> answered = 0;
+  fabric.cancel({.execution_id = other}, [&](const auto&) { ++answered; });
+  ASSERT_TRUE(eventually([&] { return faults->holds_one(); }));
+  const Submission submission = job();
+  fabric.submit(submission, [&](const auto&) { ++answered; });
+  ClaimRequest named = request();
+  named.execution_id = submission.execution_id;
+  fabric.claim(named, [&](const Result<std::vector<ClaimedTask>>& tasks) {
+    EXPECT_THAT(must(tasks), SizeIs(1));
+    ++answered;
+  });
+  faults->release();
+  ASSERT_TRUE(eventually([&] { return answered == 3; }));
+  EXPECT_EQ(state_of(*submission.execution_id), PublicState::active);
+}
+
 TEST_P(Executions, T17_named_lapsed_is_marked_and_leased) {
   const ClaimedTask old = running();
   const auto id = old.execution.execution_id;

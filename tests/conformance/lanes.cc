@@ -128,4 +128,16 @@ TEST_P(Scheduling, T5_a_lane_paused_by_another_process) {
   EXPECT_TRUE(eventually([&] { return !claim(1).empty(); }));
 }
 
+TEST_P(Scheduling, T5_a_process_that_has_not_read_the_lane_yet) {
+  Submission submission = job();
+  submission.lane_id = "mail";
+  const auto id = submit(submission);
+  must(fabric.pause_lane("mail"));
+  const Opened other = open_another();
+  must(other.fabric.change_priority(id, 7));  // by which it learns that work waits there
+  ClaimRequest from_mail = request();
+  from_mail.lanes = {"mail"};
+  EXPECT_THAT(must(other.fabric.claim(from_mail)), IsEmpty());
+}
+
 }  // namespace ff::test

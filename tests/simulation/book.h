@@ -55,7 +55,8 @@ class Book {
     if (at == std::string_view::npos) return std::nullopt;
     std::uint64_t call = 0;
     std::size_t i = at + 1;
-    for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) call = call * 10 + static_cast<std::uint64_t>(text[i] - '0');
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
+      call = call * 10 + static_cast<std::uint64_t>(text[i] - '0');
     return i == at + 1 ? std::nullopt : std::optional(call);
   }
 

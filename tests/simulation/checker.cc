@@ -16,20 +16,20 @@ void Checker::look(std::uint64_t step, std::int64_t now_us, TimeMs latest) {
   touched_.clear();
   compare_records();
   read_events();
-  for (auto& [id, lives] : touched_)
-    for (auto& [life, now] : lives) {
-      if (!now) {
-        check_gone(*life);
-        continue;
-      }
-      check_against_events(*life, now->record);
-      check_change(*life, *now);
-      look_for_effects(*life, *now);
-      check_attempts(*life, *now);
-      life->row = *now;
-      life->moments.push_back({step_, now->record.version, now->record.state.public_state,
-                               now->record.counters.current_lease_epoch});
+  for (auto& [id, touched] : touched_) {
+    auto& [life, now] = touched;
+    if (!now) {
+      check_gone(*life);
+      continue;
     }
+    check_against_events(*life, now->record);
+    check_change(*life, *now);
+    look_for_effects(*life, *now);
+    check_attempts(*life, *now);
+    life->row = *now;
+    life->moments.push_back({step_, now->record.version, now->record.state.public_state,
+                             now->record.counters.current_lease_epoch});
+  }
   check_keys();
   check_lanes();
   check_indexes();
@@ -53,17 +53,17 @@ void Checker::compare_records() {
   for (auto it = alive_.begin(); it != alive_.end();) {
     auto stored = data_.executions.find(it->first);
     Life& life = *it->second;
-    const bool replaced =
-        stored != data_.executions.end() && stored->second.info.creator_identity != life.row.info.creator_identity;
-    if (stored != data_.executions.end() && !replaced) {
+    if (stored != data_.executions.end()) {
       const bool same = core::same_record(stored->second.record, life.row.record);
+      if (stored->second.info.creator_identity != life.row.info.creator_identity)
+        fail(it->first, "removed and created again in one commit");
       if (!same || stored->second.result.has_value() != life.row.result.has_value())
-        touched_[it->first].push_back({&life, &stored->second});
+        touched_[it->first] = {&life, &stored->second};
       ++it;
       continue;
     }
     life.gone_step = step_;
-    touched_[it->first].push_back({&life, nullptr});
+    touched_[it->first] = {&life, nullptr};
     it = alive_.erase(it);
   }
   for (const auto& [id, row] : data_.executions)
@@ -77,8 +77,9 @@ void Checker::born(const ExecutionId& id, const Row& row) {
   if (intent->outcome == Intent::Outcome::refused) fail(id, "call {} was refused, yet created it", *creator);
   if (history_.created_by(*creator)) fail(id, "call {} has created two executions", *creator);
   Life& life = history_.born(id, *creator, step_);
+  life.first_event_id = last_event_id_ + 1;
   alive_[id] = &life;
-  touched_[id].push_back({&life, &row});
+  touched_[id] = {&life, &row};
   ++intent->effects;
   check_submission(life, row);
   check_key_is_new(life, row);
@@ -106,17 +107,14 @@ void Checker::check_submission(const Life& life, const Row& row) {
 void Checker::check_key_is_new(const Life& life, const Row& row) {
   if (!row.info.idempotency_key) return;
   const std::uint64_t window_ms = row.info.policy->dedup_window_ms.value_or(0);
-  const core::IdempotencyId key{row.record.namespace_(), std::string(core::kCreateOperation), *row.info.idempotency_key};
-  const Life*& newest = newest_of_key_[key];
-  if (newest) {
-    const auto& before = newest->row;
-    const auto before_window = before.info.policy->dedup_window_ms.value_or(0);
-    const TimeMs over = before.record.times.created_at_ms + static_cast<TimeMs>(before_window);
-    if (before_window > 0 && over > latest_)
-      fail(life.id, "key '{}' already made {} and lasts until {}", key.idempotency_key, newest->id.to_string(), over);
-  }
-  // A create without a window neither looks at the key's record for later ones nor leaves one.
-  if (window_ms > 0) newest = &life;
+  const core::IdempotencyId key = create_key(row);
+  KeyUse& used = key_uses_[key];
+  // A create without a window leaves no record for later ones, and within one commit it may have come first.
+  const bool came_first = used.step == step_ && window_ms == 0;
+  if (used.until_ms > latest_ && !came_first)
+    fail(life.id, "key '{}' already made {} and lasts until {}", key.idempotency_key, used.id.to_string(),
+         used.until_ms);
+  if (window_ms > 0) used = {life.id, step_, row.record.times.created_at_ms + static_cast<TimeMs>(window_ms)};
 }
 
 void Checker::check_gone(const Life& life) {
@@ -142,11 +140,13 @@ void Checker::check_change(const Life& life, const Row& row) {
   if (after.counters.lease_reclaim_count > after.limits.max_reclaim_count)
     fail(life.id, "more lost leases than its policy allows");
   if (after.counters.replay_count > after.limits.max_replay_count) fail(life.id, "more replays than allowed");
-  if (after.lease && after.lease->lease_expires_at_ms != after.lease->lease_last_renewed_at_ms + after.lease->lease_ttl_ms)
+  if (after.lease &&
+      after.lease->lease_expires_at_ms != after.lease->lease_last_renewed_at_ms + after.lease->lease_ttl_ms)
     fail(life.id, "the lease does not end when its time is over");
   if (life.moments.empty()) return;  // just born: there is nothing to compare with
 
-  if (after.version <= before.version) fail(life.id, "changed, but its version went from {} to {}", before.version, after.version);
+  if (after.version <= before.version)
+    fail(life.id, "changed, but its version went from {} to {}", before.version, after.version);
   if (after.times.last_mutation_at_ms < before.times.last_mutation_at_ms) fail(life.id, "its time ran backwards");
   if (after.counters.current_lease_epoch < before.counters.current_lease_epoch) fail(life.id, "its epoch fell");
   if (after.counters.total_attempt_count < before.counters.total_attempt_count) fail(life.id, "it lost attempts");
@@ -187,9 +187,10 @@ void Checker::check_clocks(const Life& life, const Row& row) {
       after.state.eligibility_state != E::not_eligible_until_time &&
       after.times.last_transition_at_ms < *before.timers.delay_until_ms)
     fail(life.id, "eligible before its delay was over");
-  const bool same_attempt = before.attempt && after.attempt && before.attempt->attempt_index == after.attempt->attempt_index;
-  if (same_attempt && before.timers.attempt_timeout_at_ms && !before.attempt->ended_at_ms && after.attempt->ended_at_ms &&
-      after.attempt->failure_reason == "attempt_timeout" &&
+  const bool same_attempt =
+      before.attempt && after.attempt && before.attempt->attempt_index == after.attempt->attempt_index;
+  const bool ended = same_attempt && !before.attempt->ended_at_ms && after.attempt->ended_at_ms;
+  if (ended && before.timers.attempt_timeout_at_ms && after.attempt->failure_reason == "attempt_timeout" &&
       *after.attempt->ended_at_ms <= *before.timers.attempt_timeout_at_ms)
     fail(life.id, "an attempt timed out before its time");
 }
@@ -201,7 +202,8 @@ void Checker::check_attempts(Life& life, const Row& row) {
   for (auto it = data_.attempts.lower_bound({life.id, 0});
        it != data_.attempts.end() && it->first.execution_id == life.id; ++it, ++next) {
     const Attempt& attempt = it->second;
-    if (it->first.attempt_index != next || attempt.attempt_index != next) return fail(life.id, "attempt {} is missing", next);
+    if (it->first.attempt_index != next || attempt.attempt_index != next)
+      return fail(life.id, "attempt {} is missing", next);
     if (attempt.attempt_state == AttemptRecordState::started || attempt.attempt_state == AttemptRecordState::suspended)
       fail(life.id, "attempt {} is still open although a newer one exists", next);
     auto [known, added] = life.past_attempts.try_emplace(next, attempt);

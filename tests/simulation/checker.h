@@ -58,6 +58,7 @@ class Checker {
   void effect(std::string_view text, std::initializer_list<Act> acts, const Life& life,
               std::optional<std::pair<std::uint64_t, std::uint64_t>> epochs);
   // the rest
+  static core::IdempotencyId create_key(const Row& row);
   void check_keys();
   void check_lanes();
   void check_indexes();
@@ -87,8 +88,14 @@ class Checker {
     Life* life = nullptr;
     const Row* now = nullptr;
   };
-  std::map<ExecutionId, std::vector<Touched>> touched_;
-  std::map<core::IdempotencyId, const Life*> newest_of_key_;
+  std::map<ExecutionId, Touched> touched_;
+  /// The newest execution that was made under a key, and until when the key stands for it.
+  struct KeyUse {
+    ExecutionId id;
+    std::uint64_t step = 0;
+    TimeMs until_ms = 0;
+  };
+  std::map<core::IdempotencyId, KeyUse> key_uses_;
   std::map<core::IdempotencyId, core::IdempotencyRecord> keys_;
   std::map<std::string, Lane> lanes_;
   std::map<store::MemoryData::QueueName, std::set<core::OrderKey>> queues_;

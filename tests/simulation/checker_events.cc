@@ -30,25 +30,16 @@ void Checker::read_events() {
   for (const auto& [id, its_events] : by_execution) read_events_of(id, its_events);
 }
 
-/// Gives the events of a commit to the lives of their execution. An id of a caller's own may be removed and created
-/// several times within one commit; lives that nobody could see are ghosts.
+/// Gives the events of a commit to the life of their execution. An id of a caller's own may be created and removed
+/// within one commit: a life that nobody could see is a ghost.
 void Checker::read_events_of(const ExecutionId& id, const std::vector<const EventRecord*>& events) {
-  Life *old = nullptr, *young = nullptr;
-  if (auto touched = touched_.find(id); touched != touched_.end())
-    for (auto& [life, now] : touched->second) (life->moments.empty() ? young : old) = life;
-  auto deletions = std::count_if(events.begin(), events.end(), [](auto* e) { return e->event_type == "execution_deleted"; });
-  Life* at = old ? old : deletions == 0 ? young : nullptr;
-  for (const auto* event : events) {
-    // A life that had ended and has new leases or ends was retired, which leaves no event: this is the next one.
-    const bool begins = event->kind == EventKind::completion ||
-                        (event->kind == EventKind::lease && event->lease_event == LeaseEventType::acquired);
-    if (at && at == old && old->gone_step && old->ended() && begins) at = deletions == 0 ? young : nullptr;
-    if (at)
-      apply(*at, *event);
-    else if (history_.ghosts.insert(id).second)
-      trace_.saw("an id that came and went in one commit");
-    if (event->event_type == "execution_deleted") at = --deletions == 0 ? young : nullptr;
+  if (auto touched = touched_.find(id); touched != touched_.end()) {
+    for (const auto* event : events) apply(*touched->second.life, *event);
+    return;
   }
+  if (alive_.contains(id)) return fail(id, "an event was written, but nothing has changed");
+  history_.ghosts[id] = step_;
+  trace_.saw("an id that came and went in one commit");
 }
 
 /// Lanes may change more than once in a commit; what lies between can be read only here.
@@ -79,11 +70,14 @@ void Checker::apply_lease(Life& life, const EventRecord& event) {
   trace_.saw("lease {} {}", core::name_of(event.lease_event), Book::call_in(event.reason) ? "" : event.reason);
   if (event.lease_event == LeaseEventType::acquired || event.lease_event == LeaseEventType::reclaimed)
     return lease_issued(life, event);
-  if (life.leases.empty() || life.leases.back().epoch != event.lease_epoch || life.leases.back().lease_id != event.lease_id)
+  const bool of_newest = !life.leases.empty() && life.leases.back().epoch == event.lease_epoch &&
+                         life.leases.back().lease_id == event.lease_id;
+  if (!of_newest)
     return fail(life.id, "lease event {} for epoch {}, which is not the newest lease", core::name_of(event.lease_event),
                 event.lease_epoch);
   LeaseLife& lease = life.leases.back();
-  if (lease.end) return fail(life.id, "lease event {} after the end of epoch {}", core::name_of(event.lease_event), lease.epoch);
+  if (lease.end)
+    return fail(life.id, "lease event {} after the end of epoch {}", core::name_of(event.lease_event), lease.epoch);
   if (event.lease_event == LeaseEventType::renewed) {
     if (!options_.renewal_events) fail(life.id, "a renewal wrote an event");
     return;
@@ -102,7 +96,8 @@ void Checker::apply_lease(Life& life, const EventRecord& event) {
 }
 
 void Checker::lease_issued(Life& life, const EventRecord& event) {
-  if (life.has_open_lease()) fail(life.id, "a second live lease: epoch {} beside {}", event.lease_epoch, life.leases.back().epoch);
+  if (life.has_open_lease())
+    fail(life.id, "a second live lease: epoch {} beside {}", event.lease_epoch, life.leases.back().epoch);
   if (life.ended()) fail(life.id, "leased after it had ended");
   if (event.lease_epoch != life.leases.size() + 1)
     fail(life.id, "epoch {} was issued after epoch {}", event.lease_epoch, life.leases.size());
@@ -142,7 +137,8 @@ void Checker::check_lane_is_open(const Life& life) {
   const auto& last = moments.back();
   const bool closed = last.state == LaneState::paused || last.state == LaneState::disabled;
   if (closed && now_us_ - last.at_us > kLaneNewsUs && now_us_ - history_.disturbed_at_us > kLaneNewsUs)
-    fail(life.id, "leased from lane '{}', which is closed since {} ms", life.row.record.lane_id(), (now_us_ - last.at_us) / 1000);
+    fail(life.id, "leased from lane '{}', which is closed since {} ms", life.row.record.lane_id(),
+         (now_us_ - last.at_us) / 1000);
 }
 
 /// Where one transaction runs at a time nothing is passed over: who is leased was the first of its queue.
@@ -180,13 +176,15 @@ void Checker::apply_operator(Life& life, const EventRecord& event) {
 /// The record says the same as the log: terminal after a completion, leased after an issue, one epoch per issue.
 void Checker::check_against_events(const Life& life, const core::ExecutionRecord& record) {
   if (life.ended() != record.is_terminal())
-    fail(life.id, "{} by its record, {} by its events", record.is_terminal() ? "terminal" : "open", life.ended() ? "terminal" : "open");
+    fail(life.id, "{} by its record, {} by its events", record.is_terminal() ? "terminal" : "open",
+         life.ended() ? "terminal" : "open");
   if (life.ended() && life.ends.back().outcome != record.state.terminal_outcome)
     fail(life.id, "its completion event tells another outcome");
   if (life.leases.size() != record.counters.current_lease_epoch)
     fail(life.id, "epoch {} after {} leases", record.counters.current_lease_epoch, life.leases.size());
   if (life.has_open_lease() != record.is_leased())
-    fail(life.id, "{} by its record, {} by its events", record.is_leased() ? "leased" : "not leased", life.has_open_lease() ? "leased" : "not leased");
+    fail(life.id, "{} by its record, {} by its events", record.is_leased() ? "leased" : "not leased",
+         life.has_open_lease() ? "leased" : "not leased");
   if (!record.lease) return;
   const LeaseLife& lease = life.leases.back();
   if (record.lease->current_lease_id != lease.lease_id || record.lease->current_worker_id != lease.worker_id ||
@@ -230,9 +228,11 @@ void Checker::look_for_effects(const Life& life, const Row& row) {
   if (after.attempt && after.attempt->failure_reason &&
       (!before.attempt || before.attempt->attempt_id != after.attempt->attempt_id ||
        before.attempt->failure_reason != after.attempt->failure_reason))
-    effect(*after.attempt->failure_reason, {Act::fail, Act::operator_fail, Act::cancel, Act::cancel_task}, life, released);
-  if (after.pending.pending_replay_reason && after.pending.pending_replay_reason != before.pending.pending_replay_reason)
-    effect(*after.pending.pending_replay_reason, {Act::replay}, life, std::nullopt);
+    effect(*after.attempt->failure_reason, {Act::fail, Act::operator_fail, Act::cancel, Act::cancel_task}, life,
+           released);
+  const auto& replay_reason = after.pending.pending_replay_reason;
+  if (replay_reason && replay_reason != before.pending.pending_replay_reason)
+    effect(*replay_reason, {Act::replay}, life, std::nullopt);
   if (after.hold.lease_revoke_reason && after.hold.lease_revoke_reason != before.hold.lease_revoke_reason)
     effect(*after.hold.lease_revoke_reason, {Act::revoke}, life, std::nullopt);
 }

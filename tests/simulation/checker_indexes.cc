@@ -4,6 +4,10 @@
 
 namespace ff::sim {
 
+core::IdempotencyId Checker::create_key(const Row& row) {
+  return {row.record.namespace_(), std::string(core::kCreateOperation), row.info.idempotency_key.value_or("")};
+}
+
 void Checker::check_keys() {
   for (const auto& [id, known] : keys_) {
     auto stored = data_.keys.find(id);
@@ -18,14 +22,14 @@ void Checker::check_keys() {
   }
   keys_ = data_.keys;
   // An execution that was created under a key has left it behind for the repeat to find.
-  for (const auto& [id, lives] : touched_)
-    for (const auto& [life, now] : lives) {
-      if (!now || life->moments.size() > 1 || !now->info.idempotency_key) continue;
-      if (now->info.policy->dedup_window_ms.value_or(0) == 0) continue;
-      auto key = data_.keys.find({now->record.namespace_(), std::string(core::kCreateOperation), *now->info.idempotency_key});
-      if (key == data_.keys.end() || key->second.execution_id != id)
-        fail(id, "its idempotency key '{}' is not stored", *now->info.idempotency_key);
-    }
+  for (const auto& [id, touched] : touched_) {
+    const auto& [life, now] = touched;
+    if (!now || life->moments.size() > 1 || !now->info.idempotency_key) continue;
+    if (now->info.policy->dedup_window_ms.value_or(0) == 0) continue;
+    auto key = data_.keys.find(create_key(*now));
+    if (key == data_.keys.end() || key->second.execution_id != id)
+      fail(id, "its idempotency key '{}' is not stored", *now->info.idempotency_key);
+  }
 }
 
 void Checker::check_lanes() {
@@ -68,11 +72,14 @@ void Checker::look_at_everything() {
   for (const auto& [event_id, event] : data_.events) {
     if (event_id <= last) verdict_.fail("the event log is not in order at {}", event_id);
     last = event_id;
-    if (event.execution_id) events_of[*event.execution_id].push_back(event_id);
+    // An execution has the events of its own life, not those of an earlier one under the same id.
+    const auto life = event.execution_id ? alive_.find(*event.execution_id) : alive_.end();
+    if (life != alive_.end() && event_id >= life->second->first_event_id) events_of[life->first].push_back(event_id);
   }
   if (events_of != data_.events_of) verdict_.fail("the events by execution are not those of the log");
   for (const auto& [key, attempt] : data_.attempts)
-    if (!data_.executions.contains(key.execution_id)) fail(key.execution_id, "attempt {} without an execution", key.attempt_index);
+    if (!data_.executions.contains(key.execution_id))
+      fail(key.execution_id, "attempt {} without an execution", key.attempt_index);
   for (const auto& [id, row] : data_.executions)
     if (auto life = alive_.find(id); life == alive_.end() || !core::same_record(life->second->row.record, row.record))
       fail(id, "changed behind the back of its version");

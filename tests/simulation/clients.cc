@@ -62,8 +62,6 @@ Submission Client::new_submission() {
   if (content.chance(0.8)) s.payload = fmt::format("payload {}\xff", content.below(1'000'000)) + std::string(1, '\0');
   if (content.chance(0.3)) s.tags["owner"] = fmt::format("o{}", content.below(3));
   if (content.chance(0.7)) s.policy = new_policy(content);
-  // Else an id may come and go within one commit without any trace by which to tell its lives apart.
-  if (s.execution_id && s.policy && s.policy->retention_ttl_ms == 0) s.policy->retention_ttl_ms = 1;
   if (random_.chance(0.3)) s.priority = static_cast<std::int32_t>(random_.between(-5, 9'010));
   if (random_.chance(0.2)) s.delay_ms = static_cast<std::uint64_t>(random_.between(0, 8'000));
   else if (random_.chance(0.1)) s.delay_until_ms = world_.now_ms() + random_.between(-5'000, 8'000);
@@ -140,22 +138,28 @@ void Client::interfere(Process& process, Act act, const ExecutionId& id) {
   const CallRef call = world_.make_call(process, intent);
   world_.trace().note("        > {} {} {} to p{}", tag, name_of(act), id.to_string(), process.number());
   Judge& judge = world_.judge();
-  auto judged = [&judge, &intent](auto check) { return [&judge, &intent, check](const auto& reply) { (judge.*check)(intent, reply); }; };
+  auto judged = [&judge, &intent](auto check) {
+    return [&judge, &intent, check](const auto& reply) { (judge.*check)(intent, reply); };
+  };
   auto ignore = [](const auto&) {};
   engine::Engine& engine = process.engine();
   const engine::Call how = world_.how_to_call();
   switch (act) {
     case Act::cancel:
-      return engine.start(CancelExecution{id, tag}, how, world_.answer<Changed>(call, judged(&Judge::cancelled), ignore));
+      return engine.start(CancelExecution{id, tag}, how,
+                          world_.answer<Changed>(call, judged(&Judge::cancelled), ignore));
     case Act::replay:
-      return engine.start(ReplayExecution{id, tag, {}}, how, world_.answer<Changed>(call, judged(&Judge::replayed), ignore));
+      return engine.start(ReplayExecution{id, tag, {}}, how,
+                          world_.answer<Changed>(call, judged(&Judge::replayed), ignore));
     case Act::change_priority:
       return engine.start(ChangePriority{id, static_cast<std::int32_t>(random_.between(0, 3) * 100)}, how,
                           world_.answer<PriorityChanged>(call, judged(&Judge::priority_changed), ignore));
     case Act::set_tags:
-      return engine.start(SetTags{id, {{"note", tag}}}, how, world_.answer<Changed>(call, judged(&Judge::tags_set), ignore));
+      return engine.start(SetTags{id, {{"note", tag}}}, how,
+                          world_.answer<Changed>(call, judged(&Judge::tags_set), ignore));
     case Act::revoke:
-      return engine.start(RevokeLease{id, {}, {}, tag}, how, world_.answer<Revoked>(call, judged(&Judge::revoked), ignore));
+      return engine.start(RevokeLease{id, {}, {}, tag}, how,
+                          world_.answer<Revoked>(call, judged(&Judge::revoked), ignore));
     case Act::operator_complete:
       return engine.start(OperatorComplete{id, tag, {}, tag}, how,
                           world_.answer<Changed>(call, judged(&Judge::finished_by_operator), ignore));
@@ -180,10 +184,8 @@ void Client::configure_lane(Process& process) {
   const CallRef call = world_.make_call(process, intent);
   world_.trace().note("        > #{} lane {} state {} to p{}", intent.call, request.lane_id,
                       static_cast<int>(*request.lane_state), process.number());
-  process.engine().start(
-      request, world_.how_to_call(),
-      world_.answer<Lane>(call, [this, &intent](const Result<Lane>& reply) { world_.judge().lane_configured(intent, reply); },
-                          [](const Result<Lane>&) {}));
+  auto judged = [this, &intent](const Result<Lane>& reply) { world_.judge().lane_configured(intent, reply); };
+  process.engine().start(request, world_.how_to_call(), world_.answer<Lane>(call, judged, [](const auto&) {}));
 }
 
 void Client::read(Process& process, const ExecutionId& id) {

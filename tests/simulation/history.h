@@ -48,6 +48,7 @@ struct Life {
   ExecutionId id;
   std::uint64_t creator = 0;  ///< the call that created it
   std::uint64_t born_step = 0;
+  std::int64_t first_event_id = 0;  ///< earlier events under this id are of an earlier life
   std::optional<std::uint64_t> gone_step;
   bool deleted = false;  ///< by a caller, not by its retention
   std::vector<LeaseLife> leases;  ///< the epoch is the place, from 1
@@ -87,8 +88,13 @@ class History {
 
   /// Leases by the worker id under which they were claimed: a life and an epoch.
   std::map<std::string, std::vector<std::pair<Life*, std::uint64_t>>> leases_of_worker;
-  /// Ids that came and went within one commit: events without a record that anybody could see.
-  std::set<ExecutionId> ghosts;
+  /// Ids that came and went within one commit, with the newest such step: events without a record that anybody could
+  /// see.
+  std::map<ExecutionId, std::uint64_t> ghosts;
+  bool was_ghost_since(const ExecutionId& id, std::uint64_t step) const {
+    auto it = ghosts.find(id);
+    return it != ghosts.end() && it->second >= step;
+  }
 
   struct LaneMoment {
     std::uint64_t step = 0;

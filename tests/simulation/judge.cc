@@ -10,6 +10,7 @@ bool is_common(ErrorCode code) {
 }
 
 bool any_outcome(TerminalOutcome) { return true; }
+bool is_cancelled(TerminalOutcome outcome) { return outcome == TerminalOutcome::cancelled; }
 
 }  // namespace
 
@@ -33,16 +34,19 @@ void Judge::check_absent(const Intent& intent, const Error& error) {
   if (intent.claim && intent.claim->namespace_)
     for (const auto& life : history_.lives_of(*intent.id))
       if (life->row.record.namespace_() != *intent.claim->namespace_) return;
-  if (!history_.was_absent_since(*intent.id, intent.started_step)) fail(intent, "not found, but it was there all the time");
+  if (!history_.was_absent_since(*intent.id, intent.started_step))
+    fail(intent, "not found, but it was there all the time");
 }
 
 /// `wants_open`: the call needs an execution that has not ended; else it needs one that has.
 void Judge::check_operator_error(const Intent& intent, const Error& error, bool wants_open) {
-  if (history_.ghosts.contains(*intent.id)) return;
+  if (history_.was_ghost_since(*intent.id, intent.started_step)) return;
   const auto wrong_phase = wants_open ? ErrorCode::execution_not_active : ErrorCode::execution_not_terminal;
   if (error.code != wrong_phase) return check_absent(intent, error);
   for (const auto& life : history_.lives_of(*intent.id))
-    if (wants_open ? life->was_ended_since(intent.started_step, any_outcome) : life->was_open_since(intent.started_step)) return;
+    if (wants_open ? life->was_ended_since(intent.started_step, any_outcome)
+                   : life->was_open_since(intent.started_step))
+      return;
   fail(intent, "answered {}, which was never so", error.to_string());
 }
 
@@ -61,12 +65,13 @@ void Judge::submitted(Intent& intent, const Result<Submitted>& reply) {
   }
   if (!reply->duplicate) {
     const Life* life = history_.created_by(intent.call);
-    if (!life && !history_.ghosts.contains(reply->execution_id)) return fail(intent, "acknowledged, but it does not exist");
+    if (!life && !history_.was_ghost_since(reply->execution_id, intent.started_step))
+      return fail(intent, "acknowledged, but it does not exist");
     if (life && life->id != reply->execution_id) fail(intent, "acknowledged under another id");
     return;
   }
   const auto& lives = history_.lives_of(reply->execution_id);
-  if (history_.ghosts.contains(reply->execution_id)) return;
+  if (history_.was_ghost_since(reply->execution_id, intent.started_step)) return;
   if (lives.empty()) return fail(intent, "a duplicate of something that never was");
   if (given.execution_id && *given.execution_id != reply->execution_id) fail(intent, "a duplicate of another id");
   if (!given.idempotency_key) return;
@@ -78,10 +83,10 @@ void Judge::submitted(Intent& intent, const Result<Submitted>& reply) {
 
 void Judge::cancelled(Intent& intent, const Result<Changed>& reply) {
   if (!settle(intent, reply)) return check_operator_error(intent, reply.error(), true);
-  if (history_.ghosts.contains(*intent.id)) return;
+  if (history_.was_ghost_since(*intent.id, intent.started_step)) return;
   if (!reply->unchanged && intent.effects == 0) return fail(intent, "acknowledged, but nobody was cancelled for it");
   for (const auto& life : history_.lives_of(*intent.id))
-    if (life->was_ended_since(intent.started_step, [](auto outcome) { return outcome == TerminalOutcome::cancelled; })) return;
+    if (life->was_ended_since(intent.started_step, is_cancelled)) return;
   fail(intent, "acknowledged, but it was not cancelled");
 }
 
@@ -93,7 +98,7 @@ void Judge::replayed(Intent& intent, const Result<Changed>& reply) {
   for (const auto& life : history_.lives_of(*intent.id))
     for (const auto& end : life->ends)
       if (end.replayed_step && *end.replayed_step >= intent.started_step) return;
-  if (!history_.ghosts.contains(*intent.id)) fail(intent, "acknowledged, but it was not replayed");
+  if (!history_.was_ghost_since(*intent.id, intent.started_step)) fail(intent, "acknowledged, but it was not replayed");
 }
 
 void Judge::priority_changed(Intent& intent, const Result<PriorityChanged>& reply) {
@@ -102,7 +107,8 @@ void Judge::priority_changed(Intent& intent, const Result<PriorityChanged>& repl
 
 void Judge::tags_set(Intent& intent, const Result<Changed>& reply) {
   if (!settle(intent, reply)) return check_absent(intent, reply.error());
-  if (intent.effects == 0 && !history_.ghosts.contains(*intent.id)) fail(intent, "acknowledged, but no tag was set");
+  if (intent.effects == 0 && !history_.was_ghost_since(*intent.id, intent.started_step))
+    fail(intent, "acknowledged, but no tag was set");
 }
 
 void Judge::revoked(Intent& intent, const Result<Revoked>& reply) {
@@ -118,7 +124,8 @@ void Judge::revoked(Intent& intent, const Result<Revoked>& reply) {
 
 void Judge::finished_by_operator(Intent& intent, const Result<Changed>& reply) {
   if (!settle(intent, reply)) return check_operator_error(intent, reply.error(), true);
-  if (intent.effects == 0 && !history_.ghosts.contains(*intent.id)) fail(intent, "acknowledged, but it did not end by it");
+  if (intent.effects == 0 && !history_.was_ghost_since(*intent.id, intent.started_step))
+    fail(intent, "acknowledged, but it did not end by it");
 }
 
 void Judge::removed(Intent& intent, const Result<Done>& reply) {
@@ -189,12 +196,14 @@ void Judge::check_task(const Intent& intent, const ClaimedTask& task) {
     fail(intent, "got work of lane '{}'", queue.lane_id);
   if (request.execution_id && *request.execution_id != id) fail(intent, "got another execution than it named");
   if (request.namespace_ && *request.namespace_ != queue.namespace_) fail(intent, "got work of another namespace");
-  if (!request.kinds.empty() && std::find(request.kinds.begin(), request.kinds.end(), queue.execution_kind) == request.kinds.end())
+  const auto& kinds = request.kinds;
+  if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), queue.execution_kind) == kinds.end())
     fail(intent, "got work of kind '{}'", queue.execution_kind);
   for (const auto& token : queue.required_capabilities)
     if (std::find(request.capabilities.begin(), request.capabilities.end(), token) == request.capabilities.end())
       fail(intent, "got work that needs '{}'", token);
-  if (task.payload != book_.find(life->creator)->submission->payload) fail(intent, "the payload of {} is not its own", id.to_string());
+  if (task.payload != book_.find(life->creator)->submission->payload)
+    fail(intent, "the payload of {} is not its own", id.to_string());
 }
 
 void Judge::check_holder_error(const Intent& intent, const Error& error) {
@@ -234,7 +243,8 @@ void Judge::check_released(const Intent& intent, std::string_view reason) {
 void Judge::renewed(Intent& intent, const Result<LeaseRenewed>& reply) {
   if (!settle(intent, reply)) return check_holder_error(intent, reply.error());
   check_held(intent);
-  if (reply->lease_epoch != intent.lease->epoch) fail(intent, "epoch {} renewed epoch {}", intent.lease->epoch, reply->lease_epoch);
+  if (reply->lease_epoch != intent.lease->epoch)
+    fail(intent, "epoch {} renewed epoch {}", intent.lease->epoch, reply->lease_epoch);
 }
 
 void Judge::progressed(Intent& intent, const Result<Done>& reply) {
@@ -266,7 +276,7 @@ void Judge::cancelled_by_holder(Intent& intent, const Result<Changed>& reply) {
   if (!settle(intent, reply)) return check_holder_error(intent, reply.error());
   // An operator's cancel leaves the same receipt, also on a lost lease: what the holder wants has been done.
   auto [life, lease] = history_.lease(intent.lease->id, intent.lease->attempt_id, intent.lease->epoch);
-  if (!life || !life->was_ended_since(0, [](auto outcome) { return outcome == TerminalOutcome::cancelled; }))
+  if (!life || !life->was_ended_since(0, is_cancelled))
     fail(intent, "acknowledged, but it was not cancelled");
 }
 

@@ -25,10 +25,11 @@ Result<void> Process::boot() {
   if (options_.slow_poll) open.poll_interval_ms = 600'000;
   // Old records have to go while the run lasts, else nothing is ever removed in it.
   open.sweep_interval_ms = {{"retention_trimmer", 3'000}, {"event_trimmer", 5'000}, {"expired_records", 4'000}};
+  open.sweeps = options_.bug != Bug::never_sweeps;
   if (options_.watched_clock) open.clock = clock_;
   open.log = [](LogLevel, std::string_view, std::span<const LogField>) {};
 
-  auto store = std::make_unique<SimStore>(origin_.share(), faults_, random_.fork());
+  auto store = std::make_unique<SimStore>(origin_.share(), faults_, options_.bug, random_.fork());
   store_ = store.get();
   auto engine = engine::Engine::open(std::move(store), std::move(open), *runtime_);
   if (!engine) return std::unexpected(engine.error());

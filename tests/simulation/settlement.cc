@@ -55,8 +55,8 @@ std::optional<Result<Reply>> Settlement::ask(Request request) {
   std::optional<Result<Reply>> answer;
   Process& process = *world_.any_process();
   const CallRef call = world_.make_call(process, world_.intend(Act::read));
-  process.engine().start(std::move(request), engine::Call{},
-                         world_.answer<Reply>(call, [&](const Result<Reply>& reply) { answer = reply; }, [](const auto&) {}));
+  auto heard = [&](const Result<Reply>& reply) { answer = reply; };
+  process.engine().start(std::move(request), engine::Call{}, world_.answer<Reply>(call, heard, [](const auto&) {}));
   live_until(60 * kSecond, [&] { return answer.has_value(); });
   return answer;
 }
@@ -123,13 +123,15 @@ void Settlement::check_patience() {
     for (const auto& [number, call] : world_.open_calls_) {
       const Intent& intent = *world_.book_.find(number);
       // It must have begun to wait before, and its own time must not be over.
-      if (!intent.claim || intent.claim->execution_id || call->made_at > since.second || call->answer_by < world_.now_us()) continue;
+      const bool waited = call->made_at <= since.second && world_.now_us() <= call->answer_by;
+      if (!intent.claim || intent.claim->execution_id || !waited) continue;
       core::WorkerScope scope;
       scope.capabilities.insert(intent.claim->capabilities.begin(), intent.claim->capabilities.end());
       scope.kinds.insert(intent.claim->kinds.begin(), intent.claim->kinds.end());
       scope.namespace_scope = intent.claim->namespace_;
       const auto& lanes = intent.claim->lanes;
-      if (std::find(lanes.begin(), lanes.end(), queue.lane_id) == lanes.end() || !core::can_serve(scope, queue)) continue;
+      const bool serves_lane = std::find(lanes.begin(), lanes.end(), queue.lane_id) != lanes.end();
+      if (!serves_lane || !core::can_serve(scope, queue)) continue;
       world_.verdict_.fail("{} waits for a worker since {} ms, and claim #{} waits for work at p{}", id.to_string(),
                            (world_.now_us() - since.second) / 1000, number, call->process->number());
     }
@@ -144,7 +146,8 @@ void Settlement::check_held(const std::set<std::string>& held_lanes) {
     if (!answer || !*answer) return;  // gone meanwhile, or something else is wrong already
     const Execution& shown = **answer;
     if (shown.state.lifecycle_phase == LifecyclePhase::terminal) return;
-    if (shown.why.text.find("is paused") == std::string::npos && shown.state.lifecycle_phase == LifecyclePhase::runnable)
+    const bool runnable = shown.state.lifecycle_phase == LifecyclePhase::runnable;
+    if (runnable && shown.why.text.find("is paused") == std::string::npos)
       world_.verdict_.fail("{} stands in a paused lane and says: {}", id.to_string(), shown.why.text);
     return;  // one is enough: the wording is tested elsewhere
   }
@@ -160,7 +163,9 @@ void Settlement::check_counts() {
     for (const auto& [id, row] : world_.data().executions) ended += row.record.lane_id() == lane ? 1 : 0;
     const LaneCounts& counts = **answer;
     // Retention may have removed some since the read.
-    if (counts.terminal.value < ended || counts.eligible.value + counts.active.value + counts.delayed.value + counts.reclaimable.value > 0)
+    const std::uint64_t open =
+        counts.eligible.value + counts.active.value + counts.delayed.value + counts.reclaimable.value;
+    if (counts.terminal.value < ended || open > 0)
       world_.verdict_.fail("lane '{}' counts {} ended of {}", lane, counts.terminal.value, ended);
   }
 }
@@ -177,11 +182,13 @@ void Settlement::check_reads() {
     if (!answer) return;
     if (!*answer) return world_.verdict_.fail("list: {}", answer->error().to_string());
     for (const auto& item : (*answer)->items)
-      if (!listed.insert(item.execution_id).second) world_.verdict_.fail("{} was listed twice", item.execution_id.to_string());
+      if (!listed.insert(item.execution_id).second)
+        world_.verdict_.fail("{} was listed twice", item.execution_id.to_string());
     request.cursor = (*answer)->next_cursor.value_or("");
   } while (!request.cursor.empty());
   for (const auto& [id, row] : world_.data().executions)
-    if (before.contains(id) && !listed.contains(id)) world_.verdict_.fail("{} is missing from the list", id.to_string());
+    if (before.contains(id) && !listed.contains(id))
+      world_.verdict_.fail("{} is missing from the list", id.to_string());
 }
 
 /// Engines that end in good order answer everything: what is queued is run, who waits is told.
@@ -200,16 +207,15 @@ void Settlement::shut_down() {
     submission.execution_kind = kKinds.front();
     submission.creator_identity = Book::tag(intent.call);
     intent.submission = submission;
-    process->engine().start(
-        submission, engine::Call{},
-        world_.answer<Submitted>(world_.make_call(*process, intent),
-                                 [this, &intent](const Result<Submitted>& reply) { world_.judge_.submitted(intent, reply); },
-                                 [](const auto&) {}));
+    auto judged = [this, &intent](const Result<Submitted>& reply) { world_.judge_.submitted(intent, reply); };
+    const CallRef call = world_.make_call(*process, intent);
+    process->engine().start(submission, engine::Call{}, world_.answer<Submitted>(call, judged, [](const auto&) {}));
     process->shut_down();
     world_.look();
   }
   for (const auto& [number, call] : world_.open_calls_)
-    world_.verdict_.fail("call #{} ({}) was not answered by the shutdown", number, name_of(world_.book_.find(number)->act));
+    world_.verdict_.fail("call #{} ({}) was not answered by the shutdown", number,
+                         name_of(world_.book_.find(number)->act));
 }
 
 }  // namespace ff::sim

@@ -78,14 +78,16 @@ std::string describe(const SimOptions& o) {
   std::string weights;
   for (std::size_t i = 0; i < kActs; ++i) weights += fmt::format(" {}={}", name_of(static_cast<Act>(i)), o.weights[i]);
   return fmt::format(
-      "seed {} character {}: {} processes, {} clients, {} workers, {} s of faults, executors {}, batch_max {}, queue_max "
-      "{}, waiters_max {}, retention {} ms, events {} ms{}{}{}\n  lost replies {:.3f}, repeats {:.3f}, zombies {:.3f}, "
-      "inline {:.2f}, store: blocked {:.3f} conflict {:.3f} unavailable {:.3f} lost commit {:.3f} lost wake-up {:.2f} "
-      "reader {:.3f}\n  crash {:.3f}, pause {:.3f}, clock jump {:.3f}, clock back {:.3f}, time jump {:.3f}\n  weights:{}",
+      "seed {} character {}: {} processes, {} clients, {} workers, {} s of faults, executors {}, batch_max {}, "
+      "queue_max {}, waiters_max {}, retention {} ms, events {} ms{}{}{}\n"
+      "  lost replies {:.3f}, repeats {:.3f}, zombies {:.3f}, inline {:.2f}, store: blocked {:.3f} conflict {:.3f} "
+      "unavailable {:.3f} lost commit {:.3f} lost wake-up {:.2f} reader {:.3f}\n"
+      "  crash {:.3f}, pause {:.3f}, clock jump {:.3f}, clock back {:.3f}, time jump {:.3f}\n"
+      "  weights:{}",
       o.seed, name_of(o.character), o.processes, o.clients, o.workers, o.chaos_us / 1'000'000, o.executors, o.batch_max,
       o.queue_max, o.waiters_max, o.retention_ms, o.event_retention_ms, o.watched_clock ? ", watched clock" : "",
-      o.slow_poll ? ", slow poll" : "", o.renewal_events ? ", renewal events" : "", o.lost_reply, o.repeat_call, o.zombie,
-      o.inline_delivery, o.store.blocked, o.store.conflict, o.store.unavailable, o.store.lost_commit,
+      o.slow_poll ? ", slow poll" : "", o.renewal_events ? ", renewal events" : "", o.lost_reply, o.repeat_call,
+      o.zombie, o.inline_delivery, o.store.blocked, o.store.conflict, o.store.unavailable, o.store.lost_commit,
       o.store.lost_wake_up, o.store.reader, o.crash, o.pause, o.clock_jump, o.clock_back, o.time_jump, weights);
 }
 

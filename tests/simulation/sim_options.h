@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bugs.h"
 #include "sim_runtime.h"
 #include "sim_store.h"
 
@@ -68,6 +69,7 @@ struct SimOptions {
   double clock_jump = 0;
   double clock_back = 0;
   double time_jump = 0;    ///< the whole machine sleeps for a while
+  Bug bug = Bug::none;     ///< one that must be noticed
 };
 
 SimOptions options_for(std::uint64_t seed, store::MemoryCharacter character);

@@ -96,7 +96,9 @@ class SimStore::FaultyReader final : public Reader {
     return unless_fault(&Reader::history, id, after, limit);
   }
   Result<ListResult> list(const ListQuery& query) override { return unless_fault(&Reader::list, query); }
-  Result<std::vector<LeaseItem>> leases(const LeaseQuery& query) override { return unless_fault(&Reader::leases, query); }
+  Result<std::vector<LeaseItem>> leases(const LeaseQuery& query) override {
+    return unless_fault(&Reader::leases, query);
+  }
   Result<std::optional<Lane>> lane(const std::string& id) override { return unless_fault(&Reader::lane, id); }
   Result<std::vector<Lane>> lanes(const std::string& after, std::uint32_t limit) override {
     return unless_fault(&Reader::lanes, after, limit);
@@ -109,6 +111,7 @@ class SimStore::FaultyReader final : public Reader {
     return unless_fault(&Reader::ahead_of, record);
   }
   Result<std::vector<QueueHead>> queue_heads(const std::string& id, std::uint32_t count_max) override {
+    if (owner_.bug_ == Bug::hides_queues) return std::vector<QueueHead>();
     return unless_fault(&Reader::queue_heads, id, count_max);
   }
   Result<DueResult> due(const DueQuery& query) override { return unless_fault(&Reader::due, query); }
@@ -133,15 +136,15 @@ class SimStore::FaultyReader final : public Reader {
   std::unique_ptr<Reader> inner_;
 };
 
-SimStore::SimStore(std::unique_ptr<MemoryStore> inner, const StoreFaults& faults, Random random)
-    : inner_(std::move(inner)), faults_(faults), random_(random) {}
+SimStore::SimStore(std::unique_ptr<MemoryStore> inner, const StoreFaults& faults, Bug bug, Random random)
+    : inner_(std::move(inner)), faults_(faults), bug_(bug), random_(random) {}
 
 SimStore::~SimStore() { inner_->watch(nullptr); }
 
 Result<std::unique_ptr<Session>> SimStore::open_session() {
   auto session = inner_->open_session();
   if (!session) return std::unexpected(session.error());
-  return std::make_unique<FaultySession>(*this, std::move(*session));
+  return std::make_unique<FaultySession>(*this, with_bug(std::move(*session), inner_->data(), bug_, random_.fork()));
 }
 
 Result<std::unique_ptr<Reader>> SimStore::open_reader() {

@@ -2,6 +2,7 @@
 
 // A memory store as one simulated process reaches it: over a line that fails.
 
+#include "bugs.h"
 #include "random.h"
 #include "store/memory/memory_store.h"
 
@@ -20,12 +21,14 @@ struct StoreFaults {
 /// Wraps a memory store of a shared data set. `faults` is read at each call, so that it can be switched off later.
 class SimStore final : public store::Store, private store::ForeignWatcher {
  public:
-  SimStore(std::unique_ptr<store::MemoryStore> inner, const StoreFaults& faults, Random random);
+  SimStore(std::unique_ptr<store::MemoryStore> inner, const StoreFaults& faults, Bug bug, Random random);
   ~SimStore() override;
 
   store::StoreInfo info() override { return inner_->info(); }
   store::StoreTraits traits() const override { return inner_->traits(); }
-  Result<core::Dataset> adopt_dataset(const core::Dataset& proposed) override { return inner_->adopt_dataset(proposed); }
+  Result<core::Dataset> adopt_dataset(const core::Dataset& proposed) override {
+    return inner_->adopt_dataset(proposed);
+  }
   Result<std::unique_ptr<store::Session>> open_session() override;
   Result<std::unique_ptr<store::Reader>> open_reader() override;
   void watch(store::ForeignWatcher* watcher) override;
@@ -41,6 +44,7 @@ class SimStore final : public store::Store, private store::ForeignWatcher {
 
   std::unique_ptr<store::MemoryStore> inner_;
   const StoreFaults& faults_;
+  Bug bug_;
   Random random_;
   store::ForeignWatcher* watcher_ = nullptr;
   int transactions_ = 0;

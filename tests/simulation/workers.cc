@@ -46,12 +46,13 @@ SteadyUs Worker::step() {
         work(*process, task, act);
     } else if (!claim_call_ && claim_again_at_ <= world_.now_us()) {
       claim(*process);
-    } else if (claim_call_ && claim_call_->process->incarnation() == claim_call_->incarnation && random_.chance(0.1)) {
+    } else if (!world_.at_peace() && claim_call_ && claim_call_->process->incarnation() == claim_call_->incarnation &&
+               random_.chance(0.1)) {
       claim_cancelled_ = true;
       cancel_claim_();
     }
   }
-  const bool quick = world_.at_peace() || random_.chance(0.3);
+  const bool quick = world_.at_peace() ? !claim_call_ || !tasks_.empty() : random_.chance(0.3);
   return world_.now_us() + (quick ? random_.between(200, 20'000) : random_.between(20'000, 700'000));
 }
 
@@ -63,7 +64,7 @@ ClaimRequest Worker::new_claim() {
   request.lanes = kLanes;
   request.capabilities = kCapabilities;
   request.max = 3;
-  request.wait_ms = 3'000;
+  request.wait_ms = 10'000;  // longer than a lost wake-up may last, so that one shows
   request.lease_ttl_ms = 5'000;
   if (world_.at_peace()) return request;
 
@@ -94,8 +95,8 @@ void Worker::claim(Process& process) {
   intent.id = request.execution_id;
   intent.claim = request;
   claim_call_ = world_.make_call(process, intent, request.wait_ms);
-  world_.trace().note("        > #{} claim by {} max {} wait {} key {} name {} to p{}", intent.call, instance_, request.max,
-                      request.wait_ms, request.idempotency_key.value_or("-"),
+  world_.trace().note("        > #{} claim by {} max {} wait {} key {} name {} to p{}", intent.call, instance_,
+                      request.max, request.wait_ms, request.idempotency_key.value_or("-"),
                       request.execution_id ? request.execution_id->to_string() : "-", process.number());
   claim_cancelled_ = false;
   auto judged = [this, &intent, call = claim_call_](const Result<std::vector<ClaimedTask>>& reply) {
@@ -121,7 +122,8 @@ void Worker::claimed(const std::vector<ClaimedTask>& tasks) {
     if (std::find_if(tasks_.begin(), tasks_.end(), same) != tasks_.end()) continue;
     tasks_.push_back({lease, given.handle, std::nullopt});
     // Some callers go on from within the callback.
-    if (Process* process = random_.chance(0.1) ? world_.any_process() : nullptr) work(*process, Task(tasks_.back()), Act::complete);
+    if (Process* process = random_.chance(0.1) ? world_.any_process() : nullptr)
+      work(*process, Task(tasks_.back()), Act::complete);
   }
 }
 

@@ -41,8 +41,10 @@ World::World(const SimOptions& options, Trace& trace)
     processes_.push_back(std::make_unique<Process>(i, origin_, clock_, scheduler_, options_, random_.fork()));
     restart(*processes_.back());
   }
-  for (int i = 0; i < options.clients; ++i) clients_.push_back(std::make_unique<Client>(*this, scheduler_, i, random_.fork()));
-  for (int i = 0; i < options.workers; ++i) workers_.push_back(std::make_unique<Worker>(*this, scheduler_, i, random_.fork()));
+  for (int i = 0; i < options.clients; ++i)
+    clients_.push_back(std::make_unique<Client>(*this, scheduler_, i, random_.fork()));
+  for (int i = 0; i < options.workers; ++i)
+    workers_.push_back(std::make_unique<Worker>(*this, scheduler_, i, random_.fork()));
   saboteur_ = std::make_unique<Saboteur>(*this, scheduler_, random_.fork());
 }
 
@@ -54,7 +56,8 @@ World::~World() {
 std::optional<std::string> World::run() {
   try {
     const SteadyUs until = scheduler_.now_us() + options_.chaos_us;
-    while (!verdict_.failed() && scheduler_.now_us() < until && scheduler_.steps() < options_.chaos_steps_max) one_step();
+    while (!verdict_.failed() && scheduler_.now_us() < until && scheduler_.steps() < options_.chaos_steps_max)
+      one_step();
     if (!verdict_.failed()) Settlement(*this).run();
   } catch (const std::exception& error) {
     verdict_.fail("an exception left the engine: {}", error.what());
@@ -125,7 +128,8 @@ void World::answered(OpenCall& call, const Error* error) {
 }
 
 void World::dropped(OpenCall& call) {
-  if (call.process->incarnation() == call.incarnation) verdict_.fail("call #{} was thrown away without an answer", call.call);
+  if (call.process->incarnation() == call.incarnation)
+    verdict_.fail("call #{} was thrown away without an answer", call.call);
 }
 
 // ---- for the saboteur ---------------------------------------------------------------------------------------------

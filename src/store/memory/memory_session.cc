@@ -9,6 +9,18 @@ constexpr TimeMs kReservationMs = 5'000;
 
 std::string lock_name(const ExecutionId& id) { return "execution " + id.to_string(); }
 
+/// The unit of the batch that has loaded this execution.
+Unit* holder_of(const ExecutionId& id, std::deque<Unit>& units) {
+  auto holds = [&](Unit& unit) { return unit.set.executions().find(id) != nullptr; };
+  auto it = std::find_if(units.begin(), units.end(), holds);
+  return it == units.end() ? nullptr : &*it;
+}
+
+bool is_candidate_in(const Unit& unit, const ExecutionId& id) {
+  const ExecutionRecord* record = unit.set.execution(id);
+  return record && core::is_candidate(*record);
+}
+
 }  // namespace
 
 Result<Step> MemorySession::begin() {
@@ -43,21 +55,31 @@ bool MemorySession::lock(const std::string& name) {
   return false;
 }
 
-/// In one canonical order: lanes, keys, executions, each by key. Rows that do not exist cannot be locked.
-bool MemorySession::lock_all(std::span<core::Reads> reads) {
+/// What a load has to lock, in one canonical order: keys, then executions, each by key. Rows that do not exist cannot
+/// be locked.
+std::vector<std::string> MemorySession::locks_for(std::span<core::Reads> reads) const {
   const MemoryData& data = shared_->data;
   std::set<std::string> keys;
   std::set<ExecutionId> executions;
   for (const auto& wanted : reads) {
     for (const auto& key : wanted.keys)
-      if (data.keys.contains(key)) keys.insert(key.namespace_ + '\0' + key.operation + '\0' + key.idempotency_key);
+      if (data.keys.contains(key))
+        keys.insert("key " + key.namespace_ + '\0' + key.operation + '\0' + key.idempotency_key);
     for (const auto& id : wanted.executions)
       if (data.executions.contains(id)) executions.insert(id);
   }
-  for (const auto& name : keys)
-    if (!lock("key " + name)) return false;
-  for (const auto& id : executions)
-    if (!lock(lock_name(id))) return false;
+  std::vector<std::string> names(keys.begin(), keys.end());
+  for (const auto& id : executions) names.push_back(lock_name(id));
+  return names;
+}
+
+/// A load that waits keeps to the rows that it found at first: one that was made meanwhile may stand before those that
+/// it holds, and two that took locks against the order could wait for each other.
+bool MemorySession::lock_all(std::span<core::Reads> reads) {
+  if (!wanted_locks_) wanted_locks_ = locks_for(reads);
+  for (const auto& name : *wanted_locks_)
+    if (!lock(name)) return false;
+  wanted_locks_.reset();
   return true;
 }
 
@@ -117,19 +139,14 @@ Result<Step> MemorySession::take(std::span<const TakeRow> plan, std::deque<Unit>
   std::lock_guard guard(shared_->data.mutex);
   MemoryData& data = shared_->data;
   const TimeMs now = shared_->now(options_, 0);
-  // What this batch has already leased, cancelled or moved is still in the index: the working sets know better.
-  auto handled = [&](const ExecutionId& id) {
-    for (auto& unit : units)
-      if (const auto* known = unit.set.executions().find(id))
-        return !known->value || !core::is_candidate(*known->value);
-    return false;
-  };
   for (const auto& row : plan) {
     Taken& found = taken.emplace_back();
     auto queue = data.queues.find(MemoryData::name_of(*row.queue));
     if (queue == data.queues.end()) continue;
     for (const auto& key : queue->second) {
-      if (handled(key.id)) continue;
+      // What this batch has already leased, cancelled or moved is still in the index: the working set knows better.
+      Unit* holder = holder_of(key.id, units);
+      if (holder && !is_candidate_in(*holder, key.id)) continue;
       const bool enough = found.candidates.size() >= row.count || key.priority < row.priority_floor;
       if (enough) {
         found.next_head = key;
@@ -146,6 +163,11 @@ Result<Step> MemorySession::take(std::span<const TakeRow> plan, std::deque<Unit>
         if (const auto* record = unit.set.execution(key.id))
           unit.now = std::max(unit.now, record->times.last_mutation_at_ms);
         found.candidates.emplace_back(&unit, key.id);
+        continue;
+      }
+      if (holder) {
+        load_candidate(holder->set, key.id);
+        found.candidates.emplace_back(holder, key.id);
         continue;
       }
       auto reserved = shared_->reserved.find(key.id);
@@ -175,22 +197,22 @@ Result<std::vector<ExecutionId>> MemorySession::claimed_under(const std::string&
 /// Whether what the set relies on is no longer what is stored.
 bool MemorySession::conflicts(core::WorkingSet& set) const {
   const MemoryData& data = shared_->data;
-  auto changed = [](const auto& map, const auto& slot, const auto& version_of) {
+  // The version alone does not tell: what is removed and made anew counts from 1 again.
+  auto changed = [](const auto& map, const auto& slot, const auto& same) {
     auto it = map.find(slot.key);
     const auto& loaded = slot.dirty ? slot.before : slot.value;
     if (it == map.end()) return loaded != nullptr;
-    return !loaded || version_of(*loaded) != version_of(it->second);
+    return !loaded || !same(*loaded, it->second);
   };
-  for (const auto& slot : set.executions().slots()) {
-    auto it = data.executions.find(slot.key);
-    const auto& loaded = slot.dirty ? slot.before : slot.value;
-    if (it == data.executions.end() ? loaded != nullptr : !loaded || loaded->version != it->second.record.version)
+  for (const auto& slot : set.executions().slots())
+    if (changed(data.executions, slot, [](const ExecutionRecord& loaded, const MemoryData::Row& stored) {
+          return core::same_record(loaded, stored.record);
+        }))
       return true;
-  }
   for (const auto& slot : set.keys().slots())
-    if (changed(data.keys, slot, [](const auto& r) { return r.version; })) return true;
+    if (changed(data.keys, slot, std::equal_to<>())) return true;
   for (const auto& slot : set.lanes().slots())
-    if (slot.dirty && changed(data.lanes, slot, [](const auto& r) { return r.version; })) return true;
+    if (slot.dirty && changed(data.lanes, slot, std::equal_to<>())) return true;
   return false;
 }
 
@@ -218,6 +240,7 @@ void MemorySession::release() {
   std::erase_if(shared_->locks, [&](const auto& item) { return item.second == this; });
   std::erase_if(shared_->reserved, [&](const auto& item) { return item.second.first == this; });
   shared_->waits_for.erase(this);
+  wanted_locks_.reset();
 }
 
 void MemorySession::rollback() {

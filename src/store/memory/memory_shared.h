@@ -43,6 +43,7 @@ class MemorySession final : public Session {
 
  private:
   bool lock(const std::string& name);
+  std::vector<std::string> locks_for(std::span<core::Reads> reads) const;
   bool lock_all(std::span<core::Reads> reads);
   void fill(core::WorkingSet& set, const core::Reads& reads);
   void load_candidate(core::WorkingSet& set, const ExecutionId& id);
@@ -53,6 +54,7 @@ class MemorySession final : public Session {
   MemoryStore* owner_;
   std::shared_ptr<MemoryStore::Shared> shared_;
   StoreOptions options_;
+  std::optional<std::vector<std::string>> wanted_locks_;  ///< of a load that is blocked
 };
 
 }  // namespace ff::store

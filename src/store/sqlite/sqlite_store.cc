@@ -8,8 +8,11 @@
 
 #include <sqlite3.h>
 
-#include <filesystem>
 #include <sys/vfs.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
 
 namespace ff::store::sqlite {
 namespace {
@@ -136,6 +139,7 @@ void SqliteStore::watch_loop(Connection connection, ForeignWatcher* watcher) {
   auto version = connection.prepare("PRAGMA data_version");
   if (!version) return;
   std::int64_t seen = -1;
+  bool others_before = false;
   std::unique_lock guard(mutex_);
   while (!stop_) {
     if (!watchful_) {
@@ -143,7 +147,9 @@ void SqliteStore::watch_loop(Connection connection, ForeignWatcher* watcher) {
       continue;
     }
     guard.unlock();
-    if (shared_->peers.others_present()) {
+    // Whoever was here a moment ago may have left something.
+    const bool others = shared_->peers.others_present();
+    if (others || others_before) {
       if (auto row = version->step(); row && *row) {
         const std::int64_t now = version->number(0);
         if (now != seen) watcher->foreign_commit();
@@ -151,14 +157,27 @@ void SqliteStore::watch_loop(Connection connection, ForeignWatcher* watcher) {
       }
       version->reset();
     }
+    others_before = others;
     guard.lock();
     wake_.wait_for(guard, std::chrono::milliseconds(20), [&] { return stop_; });
   }
 }
 
+/// Puts a new file into WAL mode. SQLite starts this with a read lock and refuses at once, without asking the busy
+/// handler, when another process is about to do the same: the loser tries again and finds it done.
+Result<std::string> enter_wal(const SqliteShared& shared, Connection& connection) {
+  using std::chrono::steady_clock;
+  const auto give_up_at = steady_clock::now() + std::chrono::milliseconds(shared.options.request_timeout_ms);
+  while (true) {
+    auto mode = connection.value("PRAGMA journal_mode = WAL");
+    if (mode || mode.error().code != ErrorCode::resource_exhausted || steady_clock::now() >= give_up_at) return mode;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 /// Makes the settings that the store relies on and reads them back.
 Result<void> settle_settings(SqliteShared& shared, Connection& connection) {
-  auto mode = connection.value("PRAGMA journal_mode = WAL");
+  auto mode = enter_wal(shared, connection);
   if (!mode) return std::unexpected(mode.error());
   if (*mode != "wal")
     return std::unexpected(refusal("unsafe_settings", fmt::format("'{}' does not accept the WAL journal mode (it says "

@@ -1,12 +1,7 @@
-#include "store/sqlite/verify.h"
-
-#include "core/access.h"
 #include "core/errors.h"
 #include "core/state.h"
-#include "store/sqlite/rows.h"
+#include "store/sqlite/sqlite_reader.h"
 #include "store/sqlite/statements.h"
-
-#include <optional>
 
 namespace ff::store::sqlite {
 namespace {
@@ -14,6 +9,8 @@ namespace {
 /// Rows that one snapshot holds.
 constexpr std::int64_t kStep = 10'000;
 
+/// Compares what is derived with what should be: the columns that drive indexes, the tags by value, parts without an
+/// execution and executions without their parts. May run beside writers: each step of the walk is one snapshot.
 class Verification {
  public:
   Verification(Connection& connection, Queues& queues, std::uint32_t limit)
@@ -165,8 +162,8 @@ class Verification {
 
 }  // namespace
 
-Result<std::vector<std::string>> verify(Connection& connection, Queues& queues, std::uint32_t limit) {
-  return Verification(connection, queues, limit).run();
+Result<std::vector<std::string>> SqliteReader::verify(std::uint32_t limit) {
+  return Verification(connection_, queues_, limit).run();
 }
 
 }  // namespace ff::store::sqlite

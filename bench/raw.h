@@ -1,0 +1,28 @@
+#pragma once
+
+// The least that a queue on a store could do: three statements on one narrow table, in batches of 100. No leases, no
+// attempts, no events, no order but that of arrival. It is the ceiling that our own figure is compared with.
+
+#include <flowfabric/error.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ff::bench {
+
+inline constexpr std::uint64_t kRawBatch = 100;
+
+struct RawOptions {
+  std::uint64_t executions = 20'000;
+  std::uint32_t payload_bytes = 256;
+  std::uint32_t connections = 1;
+};
+
+/// Cycles a second on the store of that URL, measured beside it and cleaned up; none for stores without such a limit.
+Result<std::optional<double>> raw_cycles_per_s(const std::string& url, const RawOptions& options);
+
+/// On a file of its own in the same folder, with the same settings.
+Result<double> raw_sqlite(const std::string& path, const RawOptions& options);
+
+}  // namespace ff::bench

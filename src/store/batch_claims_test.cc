@@ -1,0 +1,178 @@
+// How a batch serves its claims: rounds of takes, sharing, losing, repeating.
+
+#include "store/batch_run.h"
+
+#include "support/batch_bench.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ff::store {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class BatchClaimsTest : public test::BatchBench {
+ protected:
+  /// That many candidates, in queue order.
+  void waiting(int count) {
+    for (int i = 1; i <= count; ++i) run(batch(create(id(i))));
+  }
+};
+
+TEST_F(BatchClaimsTest, candidates_are_dealt_out_in_the_order_of_the_plan) {
+  waiting(5);
+  std::vector<ExecutionId> first, second;
+  planner.plans = {{take(0, 2), take(1, 2)}};
+  EXPECT_EQ(run(batch(claim(2, first), claim(2, second))), "");
+  EXPECT_THAT(first, ElementsAre(id(1), id(2)));
+  EXPECT_THAT(second, ElementsAre(id(3), id(4)));
+  EXPECT_EQ(std::count(script->calls.begin(), script->calls.end(), "take"), 1) << "rows of one queue are one take";
+  ASSERT_EQ(planner.told.size(), 1U);
+  EXPECT_EQ(planner.told[0][0].candidates.size(), 2U);
+  ASSERT_TRUE(planner.told[0][1].next_head);
+  EXPECT_EQ(planner.told[0][1].next_head->id, id(5));
+}
+
+TEST_F(BatchClaimsTest, claims_come_after_everything_else_of_the_batch) {
+  std::vector<ExecutionId> got;
+  planner.plans = {{take(0, 1)}};
+  run(batch(claim(1, got), create(id(1))));
+  EXPECT_THAT(got, IsEmpty()) << "what the batch itself submits is taken by the next one";
+  Log log;
+  auto remove = any(log);
+  remove->wants = [](const auto&, core::Reads& out) { out.execution(id(1)); };
+  remove->does = [](core::WorkingSet& set, TimeMs now) {
+    core::ExecutionRecord after = *set.execution(id(1));
+    after.hold.cancel_owed = CancelOwed::now;
+    core::Writes writes(now);
+    writes.update(*set.execution(id(1)), std::move(after));
+    set.apply(std::move(writes));
+  };
+  planner.plans = {{take(0, 1)}};
+  run(batch(claim(1, got), std::move(remove)));
+  EXPECT_THAT(got, IsEmpty()) << "what the batch takes out of the queue is not leased";
+}
+
+TEST_F(BatchClaimsTest, a_claim_that_came_up_short_takes_again_at_most_three_times) {
+  for (auto character : {MemoryCharacter::serial, MemoryCharacter::locking, MemoryCharacter::optimistic}) {
+    SCOPED_TRACE(static_cast<int>(character));
+    use(character);
+    waiting(9);
+    std::vector<ExecutionId> got;
+    planner = {};
+    planner.plans = {{take(0, 1)}, {take(0, 1)}, {take(0, 1)}, {take(0, 1)}, {take(0, 1)}};
+    EXPECT_EQ(run(batch(claim(8, got))), "");
+    EXPECT_THAT(planner.asked, ElementsAre(false, false, true)) << "the last round is announced";
+    EXPECT_EQ(planner.told.size(), 3U);
+    EXPECT_THAT(got, ElementsAre(id(1), id(2), id(3))) << "each round goes on behind the one before";
+  }
+}
+
+TEST_F(BatchClaimsTest, what_the_batch_has_touched_can_be_claimed_in_it) {
+  for (auto character : {MemoryCharacter::serial, MemoryCharacter::locking, MemoryCharacter::optimistic}) {
+    SCOPED_TRACE(static_cast<int>(character));
+    use(character);
+    waiting(2);
+    Log log;
+    std::vector<ExecutionId> got;
+    planner.plans = {{take(0, 2)}};
+    EXPECT_EQ(run(batch(touch(log, id(1)), claim(2, got))), "");
+    EXPECT_THAT(got, ElementsAre(id(1), id(2)));
+    EXPECT_EQ(progress(id(1)), 1U);
+  }
+}
+
+TEST_F(BatchClaimsTest, what_one_round_left_over_the_next_one_gives) {
+  for (auto character : {MemoryCharacter::serial, MemoryCharacter::locking, MemoryCharacter::optimistic}) {
+    SCOPED_TRACE(static_cast<int>(character));
+    use(character);
+    waiting(3);
+    std::vector<ExecutionId> first, second;
+    planner = {};
+    planner.plans = {{take(0, 3)}, {take(1, 2)}};
+    EXPECT_EQ(run(batch(claim(1, first), claim(2, second))), "");
+    EXPECT_THAT(first, ElementsAre(id(1)));
+    EXPECT_THAT(second, ElementsAre(id(2), id(3)));
+  }
+}
+
+TEST_F(BatchClaimsTest, an_empty_plan_ends_the_rounds) {
+  std::vector<ExecutionId> got;
+  run(batch(claim(8, got)));
+  EXPECT_THAT(planner.asked, ElementsAre(false));
+  EXPECT_THAT(script->calls, ElementsAre("begin", "load", "rollback"));
+}
+
+TEST_F(BatchClaimsTest, what_ranks_below_the_floor_is_left) {
+  run(batch(create(id(1), 5), create(id(2), 1)));
+  std::vector<ExecutionId> got;
+  planner.plans = {{take(0, 2, 3)}};
+  run(batch(claim(2, got)));
+  EXPECT_THAT(got, ElementsAre(id(1)));
+  EXPECT_EQ(planner.told.at(0).at(0).next_head->id, id(2));
+}
+
+TEST_F(BatchClaimsTest, more_than_a_claim_wants_stays_at_the_head) {
+  waiting(3);
+  std::vector<ExecutionId> got;
+  planner.plans = {{take(0, 3)}};
+  run(batch(claim(1, got)));
+  EXPECT_THAT(got, ElementsAre(id(1)));
+  EXPECT_EQ(planner.told.at(0).at(0).candidates.size(), 1U);
+  EXPECT_EQ(planner.told.at(0).at(0).next_head->id, id(2));
+}
+
+TEST_F(BatchClaimsTest, a_lease_whose_commit_failed_is_given_back_and_tried_again) {
+  waiting(1);
+  bool first = true;
+  script->conflicts = [&](const Unit&) { return std::exchange(first, false); };
+  std::vector<ExecutionId> got;
+  planner.plans = {{take(0, 1)}, {}, {take(0, 1)}};
+  EXPECT_EQ(run(batch(claim(1, got))), "w");
+  ASSERT_EQ(planner.returned.size(), 1U);
+  EXPECT_EQ(planner.returned[0].id, id(1));
+  EXPECT_THAT(got, ElementsAre(id(1))) << "leased once, in the second try";
+  EXPECT_EQ((*(*store->open_reader())->execution(id(1)))->record.counters.current_lease_epoch, 1U);
+}
+
+TEST_F(BatchClaimsTest, a_fault_gives_back_what_was_taken) {
+  waiting(2);
+  script->save = {std::unexpected(Error{ErrorCode::retry_exhausted, "deadlock", {}})};
+  std::vector<ExecutionId> got;
+  planner.plans = {{take(0, 2)}, {}, {take(0, 2)}};
+  EXPECT_EQ(run(batch(claim(2, got))), "w");
+  EXPECT_EQ(planner.returned.size(), 2U);
+  EXPECT_THAT(got, ElementsAre(id(1), id(2)));
+}
+
+TEST_F(BatchClaimsTest, leases_commit_one_by_one_where_the_store_does) {
+  use(MemoryCharacter::optimistic);
+  waiting(3);
+  script->conflicts = [](const Unit& unit) { return unit.set.execution(id(2)) != nullptr; };
+  std::vector<ExecutionId> got;
+  planner.plans = {{take(0, 3)}};
+  EXPECT_EQ(run(batch(claim(3, got))), "") << "it got some: that is its answer";
+  EXPECT_THAT(got, ElementsAre(id(1), id(3)));
+  ASSERT_EQ(planner.returned.size(), 1U);
+  EXPECT_EQ(planner.returned[0].id, id(2));
+}
+
+TEST_F(BatchClaimsTest, a_claim_that_is_repeated_with_its_key_gets_the_same_tasks) {
+  waiting(3);
+  std::vector<ExecutionId> first, again, other;
+  planner.plans = {{take(0, 2)}};
+  run(batch(claim(2, first, "k")));
+  EXPECT_THAT(first, ElementsAre(id(1), id(2)));
+  planner.plans = {{take(0, 2)}};
+  run(batch(claim(2, again, "k")));
+  EXPECT_THAT(again, ElementsAre(id(1), id(2)));
+  EXPECT_EQ((*(*store->open_reader())->execution(id(1)))->record.counters.current_lease_epoch, 1U);
+  planner.plans = {{take(0, 2)}};
+  run(batch(claim(2, other, "another")));
+  EXPECT_THAT(other, ElementsAre(id(3)));
+}
+
+}  // namespace
+}  // namespace ff::store

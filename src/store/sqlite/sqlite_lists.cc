@@ -1,0 +1,93 @@
+#include "core/view.h"
+#include "store/lease_page.h"
+#include "store/sqlite/sqlite_reader.h"
+
+#include <array>
+#include <limits>
+
+namespace ff::store::sqlite {
+namespace {
+
+constexpr auto kHighest = [] {
+  std::array<std::uint8_t, 16> bytes{};
+  bytes.fill(0xff);
+  return bytes;
+}();
+
+}  // namespace
+
+Result<ListResult> SqliteReader::list(const ListQuery& query) {
+  Snapshot snapshot(*this);
+  const bool tagged = !query.filter.tags.empty();
+  Statement& rows = tagged ? (query.oldest_first ? tagged_oldest_ : tagged_newest_)
+                           : (query.oldest_first ? list_oldest_ : list_newest_);
+  ListPosition from;
+  if (query.after)
+    from = *query.after;
+  else if (!query.oldest_first)
+    from = {std::numeric_limits<TimeMs>::max(), {0xffff, Uuid{.bytes = kHighest}}};
+  else
+    from.created_at_ms = std::numeric_limits<TimeMs>::min();
+  const IdBytes from_id(from.id);
+  ResetLater reset(rows);
+  rows.bind(1, from.created_at_ms).bind_blob(2, from_id.view());
+  if (tagged) rows.bind(3, query.filter.tags.begin()->first).bind(4, query.filter.tags.begin()->second);
+
+  ListResult result;
+  for (std::uint32_t walked = 0;; ++walked) {
+    auto stepped = rows.step();
+    if (!stepped) return std::unexpected(stepped.error());
+    if (!*stepped) {
+      result.next.reset();
+      return result;
+    }
+    if (walked == kListWalkMax || result.records.size() == query.limit) return result;
+    auto row = tagged ? find(id_from(rows.blob(0))) : read(rows);
+    if (!row && row.error().code != ErrorCode::corruption) return std::unexpected(row.error());
+    if (!row || !*row) continue;  // a damaged record must not hide the others; `verify` names it
+    ExecutionRecord& record = (*row)->record;
+    result.next = ListPosition{record.times.created_at_ms, record.id};
+    if (core::matches(record, query.filter)) result.records.push_back(std::move(record));
+  }
+}
+
+Result<std::vector<LeaseItem>> SqliteReader::leases(const LeaseQuery& query) {
+  Snapshot snapshot(*this);
+  LeasePage page(query);
+  ResetLater reset(leases_);
+  leases_.bind(1, query.expired_before_ms.value_or(std::numeric_limits<TimeMs>::max()));
+  while (true) {
+    auto stepped = leases_.step();
+    if (!stepped) return std::unexpected(stepped.error());
+    if (!*stepped) return page.items();
+    auto row = read_core(leases_, queues_);
+    if (!row && row.error().code != ErrorCode::corruption) return std::unexpected(row.error());
+    if (row) page.add(row->record);
+  }
+}
+
+Result<std::optional<Lane>> SqliteReader::lane(const std::string& lane_id) {
+  ResetLater reset(lane_);
+  auto row = lane_.bind(1, lane_id).step();
+  if (!row) return std::unexpected(row.error());
+  if (!*row) return std::nullopt;
+  auto lane = read_lane(lane_);
+  if (!lane) return std::unexpected(lane.error());
+  return std::optional(std::move(*lane));
+}
+
+Result<std::vector<Lane>> SqliteReader::lanes(const std::string& after, std::uint32_t limit) {
+  std::vector<Lane> found;
+  ResetLater reset(lanes_after_);
+  lanes_after_.bind(1, after).bind(2, std::int64_t{limit});
+  while (true) {
+    auto row = lanes_after_.step();
+    if (!row) return std::unexpected(row.error());
+    if (!*row) return found;
+    auto lane = read_lane(lanes_after_);
+    if (!lane) return std::unexpected(lane.error());
+    found.push_back(std::move(*lane));
+  }
+}
+
+}  // namespace ff::store::sqlite
