@@ -12,7 +12,8 @@ TEST_P(Background, T71_logs_hold_no_handle_and_no_payload) {
                [&](LogLevel, std::string_view message, std::span<const LogField> fields) {
                  std::lock_guard guard(mutex);
                  all.append(message).push_back('\n');
-                 for (const auto& field : fields) all.append(field.name).append("=").append(field.value).push_back('\n');
+                 for (const auto& field : fields)
+                   all.append(field.name).append("=").append(field.value).push_back('\n');
                }},
           with(faults));
   Submission submission = job(R"({"retry_policy": {"max_retries": 5, "backoff": {"type": "fixed", "delay_ms": 10}}})");

@@ -78,7 +78,8 @@ Policy Arguments::policy() {
     if (random_.chance(0.6)) timeouts.attempt_timeout_ms = 1'000 + random_.below(60'000);
     if (random_.chance(0.4)) timeouts.execution_deadline_ms = 1'000 + random_.below(300'000);
   }
-  if (random_.chance(0.5)) policy.lease_loss_policy = random_.chance(0.5) ? LeaseLossPolicy::retry : LeaseLossPolicy::reclaim;
+  if (random_.chance(0.5))
+    policy.lease_loss_policy = random_.chance(0.5) ? LeaseLossPolicy::retry : LeaseLossPolicy::reclaim;
   if (random_.chance(0.4)) policy.max_reclaim_count = static_cast<std::uint32_t>(random_.below(3));
   if (random_.chance(0.3)) policy.max_replay_count = static_cast<std::uint32_t>(random_.below(3));
   if (random_.chance(0.3)) policy.dedup_window_ms = random_.pick(std::vector<std::uint64_t>{0, 1'000, 60'000});
@@ -181,7 +182,8 @@ ConfigureLane Arguments::lane_settings() {
   ConfigureLane request;
   request.lane_id = lane();
   // Mostly open, or the rest of the run has nothing to do.
-  if (random_.chance(0.7)) request.lane_state = random_.chance(0.7) ? LaneState::active : static_cast<LaneState>(random_.below(4));
+  if (random_.chance(0.7))
+    request.lane_state = random_.chance(0.7) ? LaneState::active : static_cast<LaneState>(random_.below(4));
   if (random_.chance(0.4)) request.fairness = random_.chance(0.5) ? LaneFairness::fair : LaneFairness::strict;
   if (random_.chance(0.4))
     request.namespace_weights = std::map<std::string, std::uint32_t>{
@@ -199,7 +201,8 @@ std::map<std::string, std::optional<std::string>> Arguments::tag_changes() {
 }
 
 TimeMs Arguments::step_in_time() {
-  return random_.pick(std::vector<TimeMs>{1, 10, 499, 999, 1'000, 1'001, 5'000, 5'001, 30'000, 30'001, 60'000, 400'000});
+  return random_.pick(
+      std::vector<TimeMs>{1, 10, 499, 999, 1'000, 1'001, 5'000, 5'001, 30'000, 30'001, 60'000, 400'000});
 }
 
 }  // namespace ff::test

@@ -69,7 +69,8 @@ std::string Player::step() {
 
 /// Rather a recent one; now and then one that never was.
 ExecutionId Player::some_execution() {
-  if (executions_.empty() || random_.chance(0.03)) return {0, Uuid::parse("00000000-0000-4000-8000-000000000000").value()};
+  if (executions_.empty() || random_.chance(0.03))
+    return {0, Uuid::parse("00000000-0000-4000-8000-000000000000").value()};
   const std::size_t among = random_.chance(0.7) ? std::min<std::size_t>(executions_.size(), 8) : executions_.size();
   return executions_[executions_.size() - 1 - random_.below(among)];
 }
@@ -189,7 +190,8 @@ std::string Player::all_events(const ExecutionId& id, std::uint32_t limit) {
       query.cursor = *page->next_cursor;
       continue;
     }
-    const bool rising = std::is_sorted(all.begin(), all.end(), [](const Event& a, const Event& b) { return a.event_id <= b.event_id; });
+    const bool rising =
+        std::is_sorted(all.begin(), all.end(), [](const Event& a, const Event& b) { return a.event_id <= b.event_id; });
     return (rising ? "" : "out of order ") + text_of(all);
   }
 }

@@ -77,9 +77,13 @@ std::string Player::cancel_task() {
 
 // ---- operating ----------------------------------------------------------------------------------------------------
 
-std::string Player::cancel() { return text_of(world_.fabric.cancel(some_execution(), arguments_.text().value_or("enough"))); }
+std::string Player::cancel() {
+  return text_of(world_.fabric.cancel(some_execution(), arguments_.text().value_or("enough")));
+}
 
-std::string Player::replay() { return text_of(world_.fabric.replay(some_execution(), arguments_.text(), arguments_.text())); }
+std::string Player::replay() {
+  return text_of(world_.fabric.replay(some_execution(), arguments_.text(), arguments_.text()));
+}
 
 std::string Player::change_priority() {
   return text_of(world_.fabric.change_priority(some_execution(), static_cast<std::int32_t>(random_.between(-10, 300))));
@@ -98,8 +102,10 @@ std::string Player::operator_complete() {
 }
 
 std::string Player::operator_fail() {
-  return text_of(world_.fabric.operator_fail(
-      {.execution_id = some_execution(), .message = "by hand", .category = arguments_.text(), .reason = arguments_.text()}));
+  return text_of(world_.fabric.operator_fail({.execution_id = some_execution(),
+                                              .message = "by hand",
+                                              .category = arguments_.text(),
+                                              .reason = arguments_.text()}));
 }
 
 std::string Player::set_tags() { return text_of(world_.fabric.set_tags(some_execution(), arguments_.tag_changes())); }
@@ -125,7 +131,9 @@ std::string Player::tag() {
   return text_of(world_.fabric.tag(id, random_.chance(0.9) ? "team" : ".bad"));
 }
 std::string Player::list() { return all_pages(arguments_.list(now())); }
-std::string Player::attempts() { return all_attempts(some_execution(), static_cast<std::uint32_t>(1 + random_.below(3))); }
+std::string Player::attempts() {
+  return all_attempts(some_execution(), static_cast<std::uint32_t>(1 + random_.below(3)));
+}
 std::string Player::history() { return all_events(some_execution(), static_cast<std::uint32_t>(1 + random_.below(5))); }
 std::string Player::leases() { return all_leases(arguments_.leases(now())); }
 std::string Player::lane_counts() { return text_of(world_.fabric.lane_counts(arguments_.lane())); }

@@ -127,7 +127,8 @@ void check_story(World& world, const ExecutionId& id) {
   std::size_t open = 0;
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     EXPECT_EQ(attempts[i].attempt_index, i);
-    open += attempts[i].attempt_state == AttemptRecordState::started || attempts[i].attempt_state == AttemptRecordState::suspended;
+    open += attempts[i].attempt_state == AttemptRecordState::started ||
+            attempts[i].attempt_state == AttemptRecordState::suspended;
   }
   EXPECT_LE(open, 1U);
 }

@@ -24,12 +24,15 @@ std::string Names::apply(std::string_view text) {
 std::string text_of(const Error& error) {
   std::string text = error.to_string();
   for (const auto& [name, detail] : error.context.items())
-    text += fmt::format(" {}={}", name, core::json::serialize(std::visit(
-                                            [](const auto& value) { return core::to_value(value); }, detail)));
+    text +=
+        fmt::format(" {}={}", name,
+                    core::json::serialize(std::visit([](const auto& value) { return core::to_value(value); }, detail)));
   return text;
 }
 
-std::string text_of(const Blob& blob) { return fmt::format("{} bytes {} of {}", blob.bytes.size(), blob.bytes, blob.content_type); }
+std::string text_of(const Blob& blob) {
+  return fmt::format("{} bytes {} of {}", blob.bytes.size(), blob.bytes, blob.content_type);
+}
 std::string text_of(const Done&) { return "done"; }
 std::string text_of(const std::optional<std::string>& text) { return text ? *text : "none"; }
 std::string text_of(const std::optional<Blob>& blob) { return blob ? text_of(*blob) : "none"; }

@@ -57,7 +57,9 @@ const sqlite3_io_methods kMethods = {
     [](sqlite3_file* f, int page, int size, int extend, void volatile** at) {
       return methods(f).xShmMap(real(f), page, size, extend, at);
     },
-    [](sqlite3_file* f, int offset, int count, int flags) { return methods(f).xShmLock(real(f), offset, count, flags); },
+    [](sqlite3_file* f, int offset, int count, int flags) {
+      return methods(f).xShmLock(real(f), offset, count, flags);
+    },
     [](sqlite3_file* f) { methods(f).xShmBarrier(real(f)); },
     [](sqlite3_file* f, int remove) { return methods(f).xShmUnmap(real(f), remove); },
     [](sqlite3_file* f, sqlite3_int64 at, int count, void** to) { return methods(f).xFetch(real(f), at, count, to); },
@@ -79,7 +81,8 @@ FailingDisk::FailingDisk() {
   failing_system.zName = "failing";
   failing_system.szOsFile = static_cast<int>(sizeof(File)) + real_system->szOsFile;
   failing_system.xOpen = open;
-  if (sqlite3_vfs_register(&failing_system, 1) != SQLITE_OK) throw std::runtime_error("no disk can be put before SQLite");
+  if (sqlite3_vfs_register(&failing_system, 1) != SQLITE_OK)
+    throw std::runtime_error("no disk can be put before SQLite");
 }
 
 FailingDisk::~FailingDisk() {

@@ -105,14 +105,16 @@ TEST_F(Damage, T14_a_past_attempt_that_is_none) {
 }
 
 TEST_F(Damage, T14_an_event_that_is_none) {
-  execute("UPDATE ff_event SET extra = '{' WHERE event_id = (SELECT last_event_id FROM ff_exec_core WHERE " + row_of(rich_) + ")");
+  execute("UPDATE ff_event SET extra = '{' WHERE event_id = (SELECT last_event_id FROM ff_exec_core WHERE " +
+          row_of(rich_) + ")");
   expect_names(fabric_.history({.execution_id = rich_}), "ff_event", "extra");
   EXPECT_THAT(fabric_.get(rich_), Succeeds());
 }
 
 TEST_F(Damage, T14_a_lane_of_an_unknown_state) {
   execute("UPDATE ff_lane_registry SET lane_state = 'closed' WHERE lane_id = 'rich'");
-  expect_names(fabric_.configure_lane({.lane_id = "rich", .fairness = LaneFairness::strict}), "ff_lane_registry", "lane_state");
+  expect_names(fabric_.configure_lane({.lane_id = "rich", .fairness = LaneFairness::strict}), "ff_lane_registry",
+               "lane_state");
   expect_others_work(bad_);
 }
 
@@ -135,11 +137,16 @@ TEST_F(Damage, verify_finds_what_was_planted) {
     EXPECT_THAT(faults(opened_), IsEmpty()) << repair;
   };
   const std::string row = " WHERE " + row_of(bad_);
-  expect_found("UPDATE ff_exec_core SET candidate = NULL" + row, "UPDATE ff_exec_core SET candidate = 1" + row, "candidate");
-  expect_found("UPDATE ff_exec_core SET due_at_ms = 5" + row, "UPDATE ff_exec_core SET due_at_ms = NULL" + row, "due_at_ms");
+  expect_found("UPDATE ff_exec_core SET candidate = NULL" + row, "UPDATE ff_exec_core SET candidate = 1" + row,
+               "candidate");
+  expect_found("UPDATE ff_exec_core SET due_at_ms = 5" + row, "UPDATE ff_exec_core SET due_at_ms = NULL" + row,
+               "due_at_ms");
   expect_found("UPDATE ff_exec_core SET bucket = 9" + row, "UPDATE ff_exec_core SET bucket = 0" + row, "bucket");
-  expect_found("DELETE FROM ff_exec_tag", "INSERT INTO ff_exec_tag SELECT 'team', 'red', created_at_ms, execution_id FROM "
-               "ff_exec_core WHERE " + row_of(rich_), "ff_exec_tag");
+  expect_found("DELETE FROM ff_exec_tag",
+               "INSERT INTO ff_exec_tag SELECT 'team', 'red', created_at_ms, execution_id FROM "
+               "ff_exec_core WHERE " +
+                   row_of(rich_),
+               "ff_exec_tag");
   expect_found("INSERT INTO ff_exec_tag SELECT 'team', 'blue', created_at_ms, execution_id FROM ff_exec_core" + row,
                "DELETE FROM ff_exec_tag WHERE tag_value = 'blue'", "ff_exec_tag");
   expect_found("INSERT INTO ff_exec_result VALUES (4711, NULL, 'x')", "DELETE FROM ff_exec_result WHERE seq = 4711",

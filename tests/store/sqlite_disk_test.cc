@@ -25,7 +25,8 @@ TEST_F(Disk, a_full_disk_is_told_and_survived) {
   auto refused = fabric.submit({.execution_kind = "job"});
   ASSERT_THAT(refused, RefusedWith(ErrorCode::store_unavailable, "reason", "disk_full"));
   EXPECT_TRUE(refused.error().retryable());
-  EXPECT_THAT(fabric.complete({.handle = task.handle}), RefusedWith(ErrorCode::store_unavailable, "reason", "disk_full"));
+  EXPECT_THAT(fabric.complete({.handle = task.handle}),
+              RefusedWith(ErrorCode::store_unavailable, "reason", "disk_full"));
   EXPECT_EQ(must(fabric.get(waiting)).state.public_state, PublicState::waiting) << "reads go on";
   EXPECT_EQ(must(fabric.list()).items.size(), 2U);
 
@@ -55,7 +56,8 @@ TEST_F(Disk, every_write_fails_in_turn) {
     std::optional<ClaimedTask> task;
     Result<Changed> completed = std::unexpected(Error{});
     if (submitted) {
-      auto tasks = opened.fabric.claim({.worker_id = "pool", .worker_instance_id = "w1", .lanes = {"lane" + std::to_string(nth)}});
+      auto tasks = opened.fabric.claim(
+          {.worker_id = "pool", .worker_instance_id = "w1", .lanes = {"lane" + std::to_string(nth)}});
       if (tasks && !tasks->empty()) task = tasks->front();
       if (task) completed = opened.fabric.complete({.handle = task->handle, .result = "done"});
     }

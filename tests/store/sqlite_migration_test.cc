@@ -15,8 +15,9 @@ class Migrations : public StoreFile {
   /// Makes a file as the program that knew only the first steps left it.
   void make(int version) const {
     execute("PRAGMA journal_mode = WAL");
-    execute("CREATE TABLE ff_migration_annotation (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at_ms INTEGER "
-            "NOT NULL, backward_compatible INTEGER NOT NULL)");
+    execute(
+        "CREATE TABLE ff_migration_annotation (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at_ms INTEGER "
+        "NOT NULL, backward_compatible INTEGER NOT NULL)");
     for (const auto& step : store::sqlite::migrations()) {
       if (step.version > version) continue;
       execute(std::string(step.sql));
@@ -47,7 +48,9 @@ TEST_F(Migrations, T7_from_every_version_to_the_newest) {
 
 /// What a new file and a migrated one hold is the same.
 TEST_F(Migrations, T7_an_old_file_ends_like_a_new_one) {
-  auto schema = [&] { return value("SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_master ORDER BY name)"); };
+  auto schema = [&] {
+    return value("SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_master ORDER BY name)");
+  };
   open().fabric.close();
   const std::string fresh = schema();
   for (const char* suffix : {"", "-wal", "-shm", "-peers"}) std::filesystem::remove(path() + suffix);

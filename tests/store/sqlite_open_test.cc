@@ -2,7 +2,6 @@
 
 #include "store/store_file.h"
 
-
 #include <fstream>
 #include <thread>
 

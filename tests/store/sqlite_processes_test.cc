@@ -46,7 +46,9 @@ TEST_F(Processes, T8_a_process_killed_between_batches) {
     EXPECT_EQ(must(opened.fabric.result(must(ExecutionId::parse(id))))->bytes, id) << "acknowledged and lost";
   EXPECT_GE(std::stoull(value("SELECT count(*) FROM ff_completion_event")), acknowledged.size());
   EXPECT_EQ(value("SELECT count(*) FROM ff_exec_core"), std::to_string(kExecutions));
-  EXPECT_EQ(value("SELECT count(*) FROM (SELECT execution_id FROM ff_completion_event GROUP BY execution_id HAVING count(*) > 1)"), "0");
+  EXPECT_EQ(value("SELECT count(*) FROM (SELECT execution_id FROM ff_completion_event GROUP BY execution_id HAVING "
+                  "count(*) > 1)"),
+            "0");
 }
 
 TEST_F(Processes, T8_everything_is_there_after_a_restart) {
@@ -54,7 +56,8 @@ TEST_F(Processes, T8_everything_is_there_after_a_restart) {
   Opened before = open({.clock = clock});
   const ExecutionId waiting = submit(before.fabric, std::string("\0\xff", 2));
   must(before.fabric.set_tags(waiting, {{"team", "red"}}));
-  const auto keyed = must(before.fabric.submit({.execution_kind = "job", .lane_id = "keys", .idempotency_key = "order"}));
+  const auto keyed =
+      must(before.fabric.submit({.execution_kind = "job", .lane_id = "keys", .idempotency_key = "order"}));
   const ClaimedTask task = claim(before.fabric);
   const Execution as_it_was = must(before.fabric.get(waiting));
   before.fabric.close();
@@ -65,8 +68,9 @@ TEST_F(Processes, T8_everything_is_there_after_a_restart) {
   EXPECT_EQ(as_it_is.lease, as_it_was.lease);
   EXPECT_EQ(as_it_is.tags, as_it_was.tags);
   EXPECT_EQ(must(after.fabric.payload(waiting))->bytes, std::string("\0\xff", 2));
-  EXPECT_EQ(must(after.fabric.submit({.execution_kind = "job", .lane_id = "keys", .idempotency_key = "order"})).execution_id,
-            keyed.execution_id);
+  EXPECT_EQ(
+      must(after.fabric.submit({.execution_kind = "job", .lane_id = "keys", .idempotency_key = "order"})).execution_id,
+      keyed.execution_id);
   EXPECT_THAT(after.fabric.renew({.handle = task.handle}), Succeeds()) << "the handle is still good";
   EXPECT_THAT(after.fabric.complete({.handle = task.handle}), Succeeds());
   EXPECT_THAT(faults(after), IsEmpty());
@@ -77,7 +81,8 @@ TEST_F(Processes, T8_two_engines_on_one_file) {
   const ExecutionId id = submit(one.fabric);
   std::vector<ClaimedTask> tasks;
   ASSERT_TRUE(eventually([&] {  // within the time in which an engine looks at the queues of others
-    tasks = must(other.fabric.claim({.worker_id = "pool", .worker_instance_id = "w2", .lanes = {"default"}, .wait_ms = 100}));
+    tasks = must(
+        other.fabric.claim({.worker_id = "pool", .worker_instance_id = "w2", .lanes = {"default"}, .wait_ms = 100}));
     return !tasks.empty();
   }));
   EXPECT_EQ(tasks[0].execution.execution_id, id);
@@ -91,8 +96,11 @@ TEST_F(Processes, T8_two_engines_on_one_file) {
 /// Whoever holds the lock for too long is told from, and the call can be repeated.
 TEST_F(Processes, T8_a_program_that_keeps_the_write_lock) {
   const Opened opened = open();
-  std::jthread holder([this] { execute("BEGIN IMMEDIATE; SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
-                                       "SELECT i + 1 FROM n LIMIT 3000000) SELECT i FROM n); COMMIT;"); });
+  std::jthread holder([this] {
+    execute(
+        "BEGIN IMMEDIATE; SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+        "SELECT i + 1 FROM n LIMIT 3000000) SELECT i FROM n); COMMIT;");
+  });
   auto answer = opened.fabric.submit({.execution_kind = "job"});
   EXPECT_TRUE(answer || answer.error().code == ErrorCode::resource_exhausted);
   holder.join();

@@ -75,9 +75,11 @@ TEST_F(WorkerLeases, T84_ten_long_tasks_are_renewed_in_one_call) {
   const auto since = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(3'100ms);  // three times the lease
   const auto renewals = wire->renewals();
-  const auto elapsed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since).count();
+  const auto elapsed_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since).count();
   EXPECT_GE(renewals.size(), before + 3);
-  EXPECT_LE(static_cast<std::int64_t>(renewals.size() - before), elapsed_ms / 333 + 1) << "missed ticks are not made up for";
+  EXPECT_LE(static_cast<std::int64_t>(renewals.size() - before), elapsed_ms / 333 + 1)
+      << "missed ticks are not made up for";
   for (std::size_t i = before; i < renewals.size(); ++i) EXPECT_EQ(renewals[i], 10U);
   door->open();
   for (const auto& id : ids) {

@@ -135,7 +135,8 @@ TEST_F(WorkerLife, T91_claims_that_fail_are_repeated_ever_more_slowly) {
   ASSERT_TRUE(eventually([&] { return wire->claims().size() >= 5; }));
   const auto claims = wire->claims();
   const int waits_ms[] = {50, 100, 200, 400};
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_GE(claims[i + 1].at - claims[i].at, std::chrono::milliseconds(waits_ms[i]));
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_GE(claims[i + 1].at - claims[i].at, std::chrono::milliseconds(waits_ms[i]));
   wire->refuse_claims(std::nullopt);
   submit();
   EXPECT_TRUE(eventually([&] { return done.load(); }));

@@ -101,7 +101,8 @@ TEST_F(WorkerOutcomes, T87_exceptions) {
   EXPECT_EQ(failed.ending.last_failure_message, "unknown exception");
   EXPECT_EQ(test::vector_of(failed.state), kBackingOff);
 
-  EXPECT_EQ(after([](Task&) { return ff::complete(); }).state.public_state, PublicState::completed) << "the worker lives on";
+  EXPECT_EQ(after([](Task&) { return ff::complete(); }).state.public_state, PublicState::completed)
+      << "the worker lives on";
 }
 
 TEST_F(WorkerOutcomes, T87_payloads_that_do_not_decode) {

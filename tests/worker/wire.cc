@@ -29,13 +29,14 @@ ClaimCall Wire::claim(ClaimRequest request, Callback<std::vector<ClaimedTask>> d
     done(std::unexpected(*error));
     return {};
   }
-  return real_->claim(std::move(request), [this, done = std::move(done)](Result<std::vector<ClaimedTask>> tasks) mutable {
-    {
-      std::lock_guard guard(mutex_);
-      if (hold_claims_) return under_way_.emplace_back(std::move(done), std::move(tasks)), void();
-    }
-    done(std::move(tasks));
-  });
+  return real_->claim(std::move(request),
+                      [this, done = std::move(done)](Result<std::vector<ClaimedTask>> tasks) mutable {
+                        {
+                          std::lock_guard guard(mutex_);
+                          if (hold_claims_) return under_way_.emplace_back(std::move(done), std::move(tasks)), void();
+                        }
+                        done(std::move(tasks));
+                      });
 }
 
 void Wire::hold_claims() {

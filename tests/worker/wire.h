@@ -43,10 +43,14 @@ class Wire final : public api::Backend {
     real_->start(std::move(requests), waits, std::move(done));
   }
 
-#define FF_PASS(Request, Reply) \
-  void start(Request request, bool waits, Callback<Reply> done) override { real_->start(std::move(request), waits, std::move(done)); }
-#define FF_FINAL(Request, Reply) \
-  void start(Request request, bool waits, Callback<Reply> done) override { final_call(std::move(request), waits, std::move(done)); }
+#define FF_PASS(Request, Reply)                                            \
+  void start(Request request, bool waits, Callback<Reply> done) override { \
+    real_->start(std::move(request), waits, std::move(done));              \
+  }
+#define FF_FINAL(Request, Reply)                                           \
+  void start(Request request, bool waits, Callback<Reply> done) override { \
+    final_call(std::move(request), waits, std::move(done));                \
+  }
   FF_FINAL(CompleteTask, Changed)
   FF_FINAL(FailTask, TaskFailed)
   FF_FINAL(DelayTask, TaskDelayed)

@@ -33,7 +33,9 @@ class Door {
 
 class WorkerTest : public ::testing::Test, public World {
  protected:
-  WorkerTest() : World(store_under_test("memory_serial"), {}, Time::by_machine), wire(std::make_shared<Wire>(fabric.backend())) {}
+  WorkerTest()
+      : World(store_under_test("memory_serial"), {}, Time::by_machine),
+        wire(std::make_shared<Wire>(fabric.backend())) {}
   void TearDown() override {
     door->open();
     stop_and_join();

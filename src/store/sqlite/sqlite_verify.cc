@@ -20,8 +20,8 @@ class Verification {
     auto check = connection_.value("PRAGMA integrity_check(1)");
     if (!check) return std::unexpected(check.error());
     if (*check != "ok") faults_.push_back("database: " + *check);
-    for (const auto step : {&Verification::prepare, &Verification::executions, &Verification::stray_tags,
-                            &Verification::stray_parts})
+    for (const auto step :
+         {&Verification::prepare, &Verification::executions, &Verification::stray_tags, &Verification::stray_parts})
       if (auto done = (this->*step)(); !done) return std::unexpected(done.error());
     if (faults_.size() > limit_) faults_.resize(limit_);
     return std::move(faults_);
@@ -29,12 +29,11 @@ class Verification {
 
  private:
   Result<void> prepare() {
-    const std::pair<Statement*, std::string_view> all[] = {
-        {&rows_, sql::kAllCore},
-        {&tags_, sql::kTagsOf},
-        {&info_, sql::kInfo},
-        {&attempts_, sql::kAttemptsAfter},
-        {&tag_, sql::kTagEntry}};
+    const std::pair<Statement*, std::string_view> all[] = {{&rows_, sql::kAllCore},
+                                                           {&tags_, sql::kTagsOf},
+                                                           {&info_, sql::kInfo},
+                                                           {&attempts_, sql::kAttemptsAfter},
+                                                           {&tag_, sql::kTagEntry}};
     for (const auto& [statement, text] : all) {
       auto prepared = connection_.prepare(text);
       if (!prepared) return std::unexpected(prepared.error());
