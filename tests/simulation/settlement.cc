@@ -196,10 +196,11 @@ void Settlement::shut_down() {
   if (world_.verdict_.failed()) return;
   world_.is_closing_ = true;
   for (auto& process : world_.processes_) {
-    // A process that ends runs its queue without giving others a turn, so nobody else may be inside the store.
+    // A process that ends runs its queues one after the other without giving anybody a turn, so nobody may be inside the
+    // store, its own executors included: on threads they would go on and leave it.
     auto nobody_inside = [&] {
       return std::none_of(world_.processes_.begin(), world_.processes_.end(),
-                          [&](const auto& other) { return other != process && other->in_transaction(); });
+                          [](const auto& any) { return any->in_transaction(); });
     };
     while (!world_.verdict_.failed() && !nobody_inside()) world_.one_step();
     Intent& intent = world_.intend(Act::submit);
