@@ -36,17 +36,19 @@ TEST_F(WorkerLife, T89_what_does_not_end_is_handed_back) {
   options.drain_timeout_ms = 50;
   options.stop_grace_ms = 50;
   auto reason = std::make_shared<std::atomic<StopReason>>(StopReason::none);
+  auto started = std::make_shared<std::atomic<bool>>(false);
   auto returned_late = std::make_shared<std::atomic<bool>>(false);
-  run(options, [reason, returned_late, held = door](Task& task) {
+  run(options, [reason, started, returned_late, held = door](Task& task) {
+    *started = true;
     while (!task.cancelled().stop_requested()) std::this_thread::sleep_for(1ms);
     *reason = task.stop_reason();
     held->wait();  // does not care
     *returned_late = true;
     return ff::complete("too late");
   });
-  ASSERT_TRUE(comes_to(id, PublicState::active));
+  ASSERT_TRUE(eventually([&] { return started->load(); }));
   EXPECT_EQ(must(stop_and_join()), 1U) << "handed back";
-  EXPECT_EQ(*reason, StopReason::draining);
+  EXPECT_TRUE(eventually([&] { return *reason == StopReason::draining; }));
   EXPECT_EQ(vector_of(id), kResumable);
 
   const ClaimedTask resumed = claim("w2");
