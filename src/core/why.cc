@@ -29,7 +29,7 @@ Why running(const ExecutionRecord& record, TimeMs now) {
                                  at(lease.lease_acquired_at_ms), at(lease.lease_expires_at_ms));
   if (record.progress.progress_pct) text += fmt::format("; last progress {} %", *record.progress.progress_pct);
   if (record.progress.progress_message) text += fmt::format(" ({})", *record.progress.progress_message);
-  if (!record.is_live(now)) text += "; that time is over, and the loss will be noticed within a second";
+  if (!record.is_live(now)) text += "; that time is over, which the next sweep of any process will notice";
   return {"running", text + ".", lease.lease_acquired_at_ms, lease.lease_expires_at_ms};
 }
 
