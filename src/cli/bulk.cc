@@ -15,7 +15,6 @@
 namespace ff::cli {
 namespace {
 
-constexpr std::uint32_t kPage = 500;
 constexpr std::size_t kPreview = 10;
 /// So many calls are under way at a time: enough for full batches, far from the engine's bounds.
 constexpr std::size_t kUnderWayMax = 1'000;

@@ -21,6 +21,9 @@ class Engine;
 
 namespace ff::cli {
 
+/// Rows that a command asks for at a time.
+inline constexpr std::uint32_t kPage = 500;
+
 /// What stands for every command.
 struct Globals {
   std::string store = "sqlite:flowfabric.db";

@@ -7,8 +7,6 @@
 namespace ff::cli {
 namespace {
 
-constexpr std::uint32_t kPage = 500;
-
 Colour colour_of(LaneState state) {
   switch (state) {
     case LaneState::active: return Colour::green;

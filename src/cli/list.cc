@@ -7,9 +7,6 @@
 namespace ff::cli {
 namespace {
 
-/// The largest page that a store gives.
-constexpr std::uint32_t kPage = 500;
-
 struct ListWords {
   FilterWords filter;
   std::uint64_t limit = 50;

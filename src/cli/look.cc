@@ -11,8 +11,6 @@
 namespace ff::cli {
 namespace {
 
-constexpr std::uint32_t kPage = 500;
-
 Result<Fabric> open_to_look(Globals& globals, const std::string& id_text, ExecutionId& id) {
   auto parsed = ExecutionId::parse(id_text);
   if (!parsed) return std::unexpected(parsed.error());

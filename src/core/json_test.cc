@@ -5,7 +5,7 @@
 namespace ff::core {
 namespace {
 
-std::string parse_fault(std::string_view text) {
+std::string json_fault(std::string_view text) {
   auto parsed = parse_json(text);
   if (parsed) return "";
   EXPECT_EQ(parsed.error().code, ErrorCode::invalid_input);
@@ -13,26 +13,26 @@ std::string parse_fault(std::string_view text) {
 }
 
 TEST(Json, parses_one_document_and_nothing_else) {
-  EXPECT_EQ(parse_fault(R"({"a": [1, 2.5, "x", null, true]})"), "");
-  EXPECT_EQ(parse_fault(" 7 "), "");
+  EXPECT_EQ(json_fault(R"({"a": [1, 2.5, "x", null, true]})"), "");
+  EXPECT_EQ(json_fault(" 7 "), "");
   for (std::string_view bad : {"", " ", "{", "[1,]", "{\"a\":1,}", "{'a':1}", "{} {}", "nul", "01", "+1", "NaN",
                                "Infinity", "\"\\x\"", "/* c */ {}", "\"a\nb\"", "\"\xff\"", "\"\xc0\x80\""})
-    EXPECT_EQ(parse_fault(bad), "malformed_json") << bad;
+    EXPECT_EQ(json_fault(bad), "malformed_json") << bad;
 }
 
 TEST(Json, depth_is_bounded) {
   auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
-  EXPECT_EQ(parse_fault(nested(64)), "");
-  EXPECT_EQ(parse_fault(nested(65)), "malformed_json");
-  EXPECT_EQ(parse_fault(std::string(1'000'000, '[')), "malformed_json");
+  EXPECT_EQ(json_fault(nested(64)), "");
+  EXPECT_EQ(json_fault(nested(65)), "malformed_json");
+  EXPECT_EQ(json_fault(std::string(1'000'000, '[')), "malformed_json");
 }
 
 TEST(Json, a_member_that_stands_twice_is_refused) {
-  EXPECT_EQ(parse_fault(R"({"a":1,"b":2,"a":3})"), "duplicate_member");
-  EXPECT_EQ(parse_fault(R"({"x":{"deep":[{"a":1,"a":1}]}})"), "duplicate_member");
-  EXPECT_EQ(parse_fault(R"({"a":1,"\u0061":2})"), "duplicate_member") << "spelled differently, the same name";
-  EXPECT_EQ(parse_fault(R"([{"a":1},{"a":2}])"), "") << "in two objects it is two members";
-  EXPECT_EQ(parse_fault(R"({"a":{"a":1}})"), "");
+  EXPECT_EQ(json_fault(R"({"a":1,"b":2,"a":3})"), "duplicate_member");
+  EXPECT_EQ(json_fault(R"({"x":{"deep":[{"a":1,"a":1}]}})"), "duplicate_member");
+  EXPECT_EQ(json_fault(R"({"a":1,"\u0061":2})"), "duplicate_member") << "spelled differently, the same name";
+  EXPECT_EQ(json_fault(R"([{"a":1},{"a":2}])"), "") << "in two objects it is two members";
+  EXPECT_EQ(json_fault(R"({"a":{"a":1}})"), "");
   auto parsed = parse_json(R"({"first":1,"second":2,"second":2})");
   ASSERT_FALSE(parsed);
   EXPECT_EQ(parsed.error().context.text("field"), "second");

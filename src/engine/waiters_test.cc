@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 const ExecutionId kFirst{1, *Uuid::parse("550e8400-e29b-41d4-a716-446655440000")};
-const ExecutionId kSecond{2, *Uuid::parse("550e8400-e29b-41d4-a716-446655440001")};
+const ExecutionId kOther{2, *Uuid::parse("550e8400-e29b-41d4-a716-446655440001")};
 
 class ClaimWaitersTest : public ::testing::Test {
  protected:
@@ -110,7 +110,7 @@ TEST_F(ClaimWaitersTest, lanes_are_those_that_somebody_waits_for) {
 
 TEST_F(ClaimWaitersTest, named_claims_wake_by_their_execution_only) {
   waiters.park(named("first", kFirst));
-  waiters.park(named("second", kSecond));
+  waiters.park(named("second", kOther));
   waiters.park(named("first too", kFirst));
   EXPECT_TRUE(waiters.has_named());
   EXPECT_THAT(wake(queue, 9), IsEmpty());
@@ -187,7 +187,7 @@ class EndWaitersTest : public ::testing::Test {
 TEST_F(EndWaitersTest, an_end_wakes_those_who_wait_for_it_on_the_loop) {
   park(kFirst, "a");
   park(kFirst, "b");
-  park(kSecond, "c");
+  park(kOther, "c");
   const int before = runtime.notified("ff-ends");
   waiters.ended(kFirst);
   EXPECT_THAT(woken, IsEmpty()) << "not on the thread that committed";
@@ -200,7 +200,7 @@ TEST_F(EndWaitersTest, an_end_wakes_those_who_wait_for_it_on_the_loop) {
 TEST_F(EndWaitersTest, an_end_that_nobody_waits_for_wakes_nothing) {
   park(kFirst, "a");
   const int before = runtime.notified("ff-ends");
-  waiters.ended(kSecond);
+  waiters.ended(kOther);
   EXPECT_EQ(runtime.notified("ff-ends"), before);
   waiters.step();
   EXPECT_THAT(woken, IsEmpty());
@@ -208,7 +208,7 @@ TEST_F(EndWaitersTest, an_end_that_nobody_waits_for_wakes_nothing) {
 
 TEST_F(EndWaitersTest, time_runs_out) {
   park(kFirst, "long", 5'000'000);
-  park(kSecond, "short", 1'000'000);
+  park(kOther, "short", 1'000'000);
   EXPECT_EQ(waiters.step(), runtime.now_us + 1'000'000);
   runtime.now_us += 1'000'000;
   waiters.step();
@@ -220,7 +220,7 @@ TEST_F(EndWaitersTest, time_runs_out) {
 
 TEST_F(EndWaitersTest, everybody_looks_again_after_a_foreign_commit) {
   park(kFirst, "a");
-  park(kSecond, "b");
+  park(kOther, "b");
   waiters.look_again();
   waiters.step();
   EXPECT_THAT(woken, UnorderedElementsAre("a look", "b look"));
@@ -230,9 +230,9 @@ TEST_F(EndWaitersTest, everybody_looks_again_after_a_foreign_commit) {
 TEST_F(EndWaitersTest, it_is_bounded_and_closes_for_good) {
   EXPECT_TRUE(park(kFirst, "a"));
   EXPECT_TRUE(park(kFirst, "b"));
-  EXPECT_TRUE(park(kSecond, "c"));
-  EXPECT_FALSE(park(kSecond, "d"));
-  waiters.ended(kSecond);
+  EXPECT_TRUE(park(kOther, "c"));
+  EXPECT_FALSE(park(kOther, "d"));
+  waiters.ended(kOther);
   waiters.stop();
   EXPECT_THAT(woken, UnorderedElementsAre("a over", "b over", "c over"));
   EXPECT_FALSE(park(kFirst, "e"));

@@ -13,11 +13,11 @@ using test::kStart;
 using test::Rules;
 using testing::ElementsAre;
 
-constexpr const char* kTimeout = R"({"timeout_policy":{"attempt_timeout_ms":10000}})";
+constexpr const char* kTenSeconds = R"({"timeout_policy":{"attempt_timeout_ms":10000}})";
 
 TEST(Executions, T38_delay_gives_the_lease_back_and_keeps_the_attempt) {
   Rules rules;
-  const ExecutionId id = rules.submit(job(kTimeout));
+  const ExecutionId id = rules.submit(job(kTenSeconds));
   const TaskHandle handle = rules.claim(id);
   rules.now += 4'000;
   const TimeMs until = rules.now + 3'600'000;
@@ -82,7 +82,7 @@ TEST(Executions, T39_the_deadline_survives_a_delay_and_its_promotion) {
 
 TEST(Executions, T40_the_attempt_timeout_stands_still_during_a_pause) {
   Rules rules;
-  const ExecutionId id = rules.submit(job(kTimeout));
+  const ExecutionId id = rules.submit(job(kTenSeconds));
   const TaskHandle handle = rules.claim(id);
   rules.now += 4'000;
   rules.must(Delay{handle, std::nullopt, 3'600'000});
@@ -100,7 +100,7 @@ TEST(Executions, T40_the_attempt_timeout_stands_still_during_a_pause) {
 
 TEST(Executions, T40_a_timeout_already_over_leaves_nothing) {
   Rules rules;
-  const ExecutionId id = rules.submit(job(kTimeout));
+  const ExecutionId id = rules.submit(job(kTenSeconds));
   const TaskHandle handle = rules.claim(id);
   rules.now += 10'500;
   rules.must(Delay{handle, std::nullopt, 0});
@@ -126,7 +126,7 @@ TEST(Executions, delay_repeated_answers_the_same_and_writes_nothing) {
 
 TEST(Executions, T41_wait_for_children_without_unresolved_ones_is_resumable_at_once) {
   Rules rules;
-  const ExecutionId id = rules.submit(job(kTimeout));
+  const ExecutionId id = rules.submit(job(kTenSeconds));
   const TaskHandle handle = rules.claim(id);
   rules.now += 1'000;
   EXPECT_EQ(rules.must(WaitForChildren{handle, false}), (Changed{id, PublicState::resumable, false}));
