@@ -25,7 +25,7 @@ class Delivery final : public Loop {
  public:
   void add(store::BatchRun::Operations operations);
   SteadyUs step() override;
-  void start(Runtime& runtime) { runner_ = runtime.start("ff-deliver", *this); }
+  void start(Runtime& runtime) { runtime.start("ff-deliver", *this, runner_); }
   void stop() {
     if (runner_) runner_->stop();
   }
@@ -61,7 +61,7 @@ class Executor final : public Loop {
         on_commit_(std::move(on_commit)),
         options_(options) {}
 
-  void start(std::string name) { runner_ = runtime_.start(std::move(name), *this); }
+  void start(std::string name) { runtime_.start(std::move(name), *this, runner_); }
   /// Stops after what is queued has been run, or at once when `drain` is false.
   void stop(bool drain);
 

@@ -10,7 +10,7 @@ Result<void> ReadPool::start(std::uint32_t readers) {
     if (!reader) return std::unexpected(reader.error());
     workers_.push_back(std::make_unique<Worker>(*this, std::move(*reader)));
   }
-  for (auto& worker : workers_) worker->runner = runtime_.start("ff-read", *worker);
+  for (auto& worker : workers_) runtime_.start("ff-read", *worker, worker->runner);
   return {};
 }
 

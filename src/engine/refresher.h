@@ -10,7 +10,7 @@ class Engine::Refresher final : public Loop {
  public:
   Refresher(Engine& engine, std::unique_ptr<store::Reader> reader) : engine_(engine), reader_(std::move(reader)) {}
 
-  void start() { runner_ = engine_.runtime_.start("ff-directory", *this); }
+  void start() { engine_.runtime_.start("ff-directory", *this, runner_); }
   void stop();
   /// Re-reads the lanes of this claim, then lets it go on.
   void ask(PendingClaimPtr claim);

@@ -24,10 +24,13 @@ SteadyUs now_us() {
 /// One loop on one thread.
 class ThreadRunner final : public Runner {
  public:
-  ThreadRunner(const std::string& name, Loop& loop) : loop_(loop), thread_([this] { run(); }) {
+  explicit ThreadRunner(Loop& loop) : loop_(loop) {}
+  ~ThreadRunner() override { stop(); }
+
+  void begin(const std::string& name) {
+    thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), name.substr(0, 15).c_str());
   }
-  ~ThreadRunner() override { stop(); }
 
   void notify() override {
     // Only the first notification since the last look has to take the lock and wake the thread.
@@ -85,8 +88,11 @@ class ThreadRuntime final : public Runtime {
     }
   }
 
-  std::unique_ptr<Runner> start(std::string name, Loop& loop) override {
-    return std::make_unique<ThreadRunner>(name, loop);
+  void start(std::string name, Loop& loop, std::unique_ptr<Runner>& runner) override {
+    auto made = std::make_unique<ThreadRunner>(loop);
+    ThreadRunner& beginning = *made;
+    runner = std::move(made);
+    beginning.begin(name);
   }
 
  private:

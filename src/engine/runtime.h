@@ -42,8 +42,8 @@ class Runtime {
   /// Milliseconds since the Unix epoch; for what this process makes up itself. Decisions use the store's clock.
   virtual TimeMs wall_ms() = 0;
   virtual void random(std::span<std::uint8_t> bytes) = 0;
-  /// Starts stepping `loop`, which must outlive the runner.
-  virtual std::unique_ptr<Runner> start(std::string name, Loop& loop) = 0;
+  /// Starts stepping `loop`, which must outlive the runner. `runner` is set before the first step.
+  virtual void start(std::string name, Loop& loop, std::unique_ptr<Runner>& runner) = 0;
   /// Whether loops should return after each small stage, so that others can come in between.
   virtual bool small_steps() const { return false; }
 

@@ -74,7 +74,7 @@ void Sweeps::start(std::unique_ptr<store::Reader> reader) {
   for (const auto& sweep : sweeps_)
     if (sweep.enabled)
       log_.info("sweep started", {{"sweep", sweep.name}, {"interval_ms", std::to_string(sweep.interval_ms)}});
-  runner_ = runtime_.start("ff-sweeps", *this);
+  runtime_.start("ff-sweeps", *this, runner_);
 }
 
 int Sweeps::stop() {

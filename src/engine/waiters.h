@@ -25,7 +25,7 @@ class ClaimWaiters final : public Loop {
  public:
   ClaimWaiters(Runtime& runtime, std::uint32_t waiters_max) : runtime_(runtime), waiters_max_(waiters_max) {}
 
-  void start() { runner_ = runtime_.start("ff-waiters", *this); }
+  void start() { runtime_.start("ff-waiters", *this, runner_); }
   void stop();
 
   /// Takes the claim in, or gives it back when there are too many or the waiters are closed.
@@ -69,7 +69,7 @@ class EndWaiters final : public Loop {
   using Wake = std::move_only_function<void(bool time_over)>;
 
   EndWaiters(Runtime& runtime, std::uint32_t waiters_max) : runtime_(runtime), waiters_max_(waiters_max) {}
-  void start() { runner_ = runtime_.start("ff-ends", *this); }
+  void start() { runtime_.start("ff-ends", *this, runner_); }
   void stop();
 
   /// False when there are too many, or the waiters are closed.

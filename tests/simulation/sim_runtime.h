@@ -65,8 +65,8 @@ class SimRuntime final : public engine::Runtime {
   SteadyUs steady_us() override { return scheduler_.now_us(); }
   TimeMs wall_ms() override { return wall_(); }
   void random(std::span<std::uint8_t> bytes) override { random_.fill(bytes); }
-  std::unique_ptr<engine::Runner> start(std::string name, engine::Loop& loop) override {
-    return scheduler_.add(process_ + '/' + name, &paused, loop);
+  void start(std::string name, engine::Loop& loop, std::unique_ptr<engine::Runner>& runner) override {
+    runner = scheduler_.add(process_ + '/' + name, &paused, loop);
   }
   bool small_steps() const override { return true; }
 

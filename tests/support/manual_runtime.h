@@ -21,9 +21,9 @@ class ManualRuntime final : public engine::Runtime {
   void random(std::span<std::uint8_t> bytes) override {
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(drawn_++);
   }
-  std::unique_ptr<engine::Runner> start(std::string name, engine::Loop& loop) override {
+  void start(std::string name, engine::Loop& loop, std::unique_ptr<engine::Runner>& runner) override {
     loops.push_back(&loop);
-    return std::make_unique<Counted>(notified_[name]);
+    runner = std::make_unique<Counted>(notified_[name]);
   }
   bool small_steps() const override { return one_stage_at_a_time; }
 

@@ -72,12 +72,13 @@ void World::advance(TimeMs ms) {
   settle();
 }
 
-/// A run that starts after the one that was under way, and has ended: the next one has started.
+/// The run after next has a new time, and has ended when the one behind it has started: the next one may still go by the
+/// time that the sweeps looked at before it was moved, because they look once for all of them.
 void World::settle() {
   for (const auto& opened : opened_) {
     std::map<std::string, std::uint64_t> runs;
     for (const auto& sweep : must(opened.fabric.info()).sweeps)
-      if (sweep.enabled) runs[sweep.sweep] = sweep.runs + 2;
+      if (sweep.enabled) runs[sweep.sweep] = sweep.runs + 3;
     const bool settled = eventually([&] {
       clock->advance(0);  // wakes the sweeps
       for (const auto& sweep : must(opened.fabric.info()).sweeps)
