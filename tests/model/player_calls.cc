@@ -6,14 +6,24 @@ namespace ff::test {
 
 // ---- working ------------------------------------------------------------------------------------------------------
 
-/// Lane by lane; the order within a lane is a promise.
+/// Lane by lane; the order of priorities within a lane is a promise. Equals of several queues may come in either order
+/// when the engine has just read its queues anew, which goes by real time.
 std::string Player::claimed(Result<std::vector<ClaimedTask>> answer) {
   if (!answer) return text_of(answer.error());
-  std::stable_sort(answer->begin(), answer->end(), [](const ClaimedTask& a, const ClaimedTask& b) {
-    return a.execution.lane_id < b.execution.lane_id;
-  });
+  std::map<std::string, std::int32_t> lowest;
+  bool in_order = true;
+  for (const auto& task : *answer) {
+    auto [it, first] = lowest.try_emplace(task.execution.lane_id, task.execution.priority);
+    in_order = in_order && task.execution.priority <= it->second;
+    it->second = task.execution.priority;
+  }
+  auto key = [](const ClaimedTask& task) {
+    return std::tuple(task.execution.lane_id, -task.execution.priority, task.execution.execution_id.partition);
+  };
+  std::stable_sort(answer->begin(), answer->end(),
+                   [&](const ClaimedTask& a, const ClaimedTask& b) { return key(a) < key(b); });
   for (const auto& task : *answer) handles_.push_back(task.handle);
-  return text_of(*answer);
+  return (in_order ? "" : "out of order ") + text_of(*answer);
 }
 
 std::string Player::claim() {

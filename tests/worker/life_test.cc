@@ -68,13 +68,17 @@ TEST_F(WorkerLife, T89_a_handler_that_heeds_its_token_still_counts) {
   WorkerOptions options = brief(1);
   options.drain_timeout_ms = 20;
   options.stop_grace_ms = 30'000;
-  run(options, [](Task& task) {
+  auto started = std::make_shared<std::atomic<bool>>(false);
+  run(options, [started](Task& task) {
+    *started = true;
     while (!task.cancelled().stop_requested()) std::this_thread::sleep_for(1ms);
     return ff::complete("saved what there was");
   });
-  ASSERT_TRUE(comes_to(id, PublicState::active));
+  ASSERT_TRUE(eventually([&] { return started->load(); }));
   EXPECT_EQ(must(stop_and_join()), 0U);
-  EXPECT_EQ(must(fabric.result(id))->bytes, "saved what there was");
+  const auto result = must(fabric.result(id));
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->bytes, "saved what there was");
 }
 
 TEST_F(WorkerLife, T89_a_second_stop_skips_to_the_hand_back) {
