@@ -25,4 +25,10 @@ Result<std::optional<double>> raw_cycles_per_s(const std::string& url, const Raw
 /// On a file of its own in the same folder, with the same settings.
 Result<double> raw_sqlite(const std::string& path, const RawOptions& options);
 
+/// In a schema of its own in the same database, on that many connections.
+Result<double> raw_postgres(const std::string& url, const RawOptions& options);
+
+/// On keys of its own on the same server: HSET and ZADD, ZPOPMIN and HSET, HSET and ZADD, pipelined.
+Result<double> raw_redis(const std::string& url, const RawOptions& options);
+
 }  // namespace ff::bench

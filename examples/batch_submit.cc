@@ -9,7 +9,7 @@
 #include <thread>
 
 int main() {
-  ff::Fabric fabric = must(ff::open("sqlite:batch.db"));
+  ff::Fabric fabric = must(ff::open(store_or("sqlite:batch.db")));
 
   std::vector<ff::Submission> batch;
   for (int i = 1; i <= 1'000; ++i)

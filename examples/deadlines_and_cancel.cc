@@ -10,7 +10,7 @@
 #include <thread>
 
 int main() {
-  ff::Fabric fabric = must(ff::open("sqlite:deadlines.db"));
+  ff::Fabric fabric = must(ff::open(store_or("sqlite:deadlines.db")));
   std::atomic<int> stopped = 0;
 
   // The worker learns of a cancellation when it next renews the lease, every third of its length.

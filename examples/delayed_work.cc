@@ -11,7 +11,7 @@
 namespace {
 
 void with_the_real_clock() {
-  ff::Fabric fabric = must(ff::open("sqlite:later.db"));
+  ff::Fabric fabric = must(ff::open(store_or("sqlite:later.db")));
   ff::Worker worker(fabric);
   worker.on("remind", [](ff::Task& task) -> ff::Outcome {
     // Put off by the handler: the same attempt goes on later, perhaps on another worker. It costs no retry.

@@ -14,6 +14,12 @@
   std::_Exit(1);
 }
 
+/// The store of an example, unless FF_STORE names another, as it does for the ff command.
+inline std::string store_or(const char* url) {
+  const char* named = std::getenv("FF_STORE");
+  return named ? named : url;
+}
+
 /// The value of a call that must succeed.
 template <class T>
 T must(ff::Result<T> result) {

@@ -12,7 +12,7 @@
 
 int main() {
   // Makes the file when it is not there. Any number of processes may open it.
-  ff::Fabric fabric = must(ff::open("sqlite:first.db"));
+  ff::Fabric fabric = must(ff::open(store_or("sqlite:first.db")));
 
   // A worker takes executions of the kinds it has handlers for; four at a time here.
   ff::Worker worker(fabric, {.concurrency = 4});

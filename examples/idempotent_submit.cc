@@ -10,7 +10,7 @@
 #include <thread>
 
 int main() {
-  ff::Fabric fabric = must(ff::open("sqlite:orders.db"));
+  ff::Fabric fabric = must(ff::open(store_or("sqlite:orders.db")));
   std::atomic<int> charged = 0;
 
   const ff::Submission order{.execution_kind = "charge",

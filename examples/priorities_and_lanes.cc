@@ -10,7 +10,7 @@
 #include <thread>
 
 int main() {
-  ff::Fabric fabric = must(ff::open("sqlite:lanes.db"));
+  ff::Fabric fabric = must(ff::open(store_or("sqlite:lanes.db")));
 
   // Submitted before any worker is there, so that they wait together.
   std::vector<ff::ExecutionId> mails;

@@ -21,7 +21,7 @@ struct Resized {
 BOOST_DESCRIBE_STRUCT(Resized, (), (files))
 
 int main() {
-  ff::Fabric fabric = must(ff::open("sqlite:pictures.db"));
+  ff::Fabric fabric = must(ff::open(store_or("sqlite:pictures.db")));
   std::binary_semaphore halfway(0), seen(0);
 
   ff::Worker worker(fabric);

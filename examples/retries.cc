@@ -21,7 +21,7 @@ void tell(const ff::Fabric& fabric, const ff::ExecutionId& id) {
 }  // namespace
 
 int main() {
-  ff::Fabric fabric = must(ff::open("sqlite:retries.db"));
+  ff::Fabric fabric = must(ff::open(store_or("sqlite:retries.db")));
   std::atomic<bool> printer_is_off = true;
 
   ff::Worker worker(fabric);

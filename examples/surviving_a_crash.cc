@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr const char* kStore = "sqlite:crash.db";
+const std::string kStore = store_or("sqlite:crash.db");
 
 int work() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // for the example only: do not outlive it

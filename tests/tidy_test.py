@@ -85,7 +85,7 @@ FAULTS = [
     ("leftovers", "src/core/rule_test.cc", "TEST(Rule, DISABLED_one) {}\n"),
     ("machine", "src/core/rule.cc", 'auto path = "/home/me/data";\n'),
     ("machine", "scripts/setup", SCRIPT + "cd /work/main\n"),
-    ("machine", "scripts/setup", SCRIPT + "curl https://registry.example.org/package\n"),
+    ("machine", "scripts/setup", SCRIPT + "curl https:" + "//registry.example.org/package\n"),
     ("pragma_once", "src/core/rule.h", "#ifndef RULE_H\n#define RULE_H\n#endif\n"),
     ("folder_readme", "src/core/README.md", None),
     ("folder_readme", "src/store/sqlite/README.md", None),

@@ -116,7 +116,7 @@ class Fabric {
   std::shared_ptr<api::Backend> backend_;
 };
 
-/// Opens a fabric by URL: `sqlite:<path>`, `memory:`. Refusals are `store_refused` with `context.reason`.
+/// Opens a fabric by URL: `sqlite:<path>`, `valkey://<host>`, `redis://<host>`, `memory:`. Refusals are `store_refused` with `context.reason`.
 Result<Fabric> open(const std::string& url, OpenOptions options = {});
 
 }  // namespace ff

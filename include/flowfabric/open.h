@@ -47,6 +47,7 @@ struct OpenOptions {
   std::uint32_t batch_max = 500;
   std::uint32_t queue_max = 50'000;
   std::uint32_t waiters_max = 10'000;
+  /// How long a process may overlook what another one has committed. 0: each claim first reads which queues have work.
   std::uint32_t poll_interval_ms = 1'000;
 
   bool auto_migrate = true;

@@ -1,16 +1,27 @@
 #pragma once
 
 #include "api/backend.h"
+#include "api/end_elsewhere.h"
 #include "engine/engine.h"
 
 namespace ff::api {
 
 /// The engine inside this process, with the runtime it lives on.
-class EmbeddedBackend final : public Backend {
+class EmbeddedBackend final : public Backend, public std::enable_shared_from_this<EmbeddedBackend> {
  public:
-  EmbeddedBackend(std::unique_ptr<engine::Runtime> runtime, std::unique_ptr<engine::Engine> engine)
-      : runtime_(std::move(runtime)), engine_(std::move(engine)) {}
-  ~EmbeddedBackend() override { close(); }
+  /// The last owner may let go of it on any thread, those of the engine included.
+  static std::shared_ptr<EmbeddedBackend> make(std::unique_ptr<engine::Runtime> runtime,
+                                               std::unique_ptr<engine::Engine> engine) {
+    expect_endings();
+    auto destroy = [](EmbeddedBackend* backend) {
+      if (engine::on_loop_thread())
+        end_elsewhere([backend] { delete backend; });
+      else
+        delete backend;
+    };
+    return {new EmbeddedBackend(std::move(runtime), std::move(engine)), destroy};
+  }
+  ~EmbeddedBackend() override { engine_->shutdown(); }
 
   engine::Engine& engine() { return *engine_; }
 
@@ -59,9 +70,17 @@ class EmbeddedBackend final : public Backend {
   FF_FORWARD(GetInfo, FabricInfo)
 #undef FF_FORWARD
 
-  void close() override { engine_->shutdown(); }
+  void close() override {
+    if (engine::on_loop_thread())
+      end_elsewhere([self = shared_from_this()] { self->engine_->shutdown(); });
+    else
+      engine_->shutdown();
+  }
 
  private:
+  EmbeddedBackend(std::unique_ptr<engine::Runtime> runtime, std::unique_ptr<engine::Engine> engine)
+      : runtime_(std::move(runtime)), engine_(std::move(engine)) {}
+
   static engine::Call call(bool waits) { return {{}, waits}; }
   template <class Request, class Reply>
   void forward(Request request, bool waits, Callback<Reply> done) {

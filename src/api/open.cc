@@ -16,7 +16,7 @@ Result<Fabric> open(const std::string& url, OpenOptions options) {
   if (!store) return std::unexpected(store.error());
   auto engine = engine::Engine::open(std::move(*store), std::move(options), *runtime);
   if (!engine) return std::unexpected(engine.error());
-  return Fabric(std::make_shared<api::EmbeddedBackend>(std::move(runtime), std::move(*engine)));
+  return Fabric(api::EmbeddedBackend::make(std::move(runtime), std::move(*engine)));
 }
 
 }  // namespace ff

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include <sqlite3.h>
 
@@ -89,6 +90,39 @@ TEST_F(OpenSqlite, the_schema_tells_which_steps_it_went_through) {
   ASSERT_FALSE(fresh.schema.empty());
   EXPECT_EQ(fresh.schema.front().name, "foundation");
   EXPECT_EQ(schema().schema_version_found, fresh.schema.back().version);
+}
+
+TEST_F(OpenSqlite, the_last_fabric_may_be_let_go_of_in_a_callback) {
+  auto opened = open(url());
+  ASSERT_TRUE(opened);
+  auto kept = std::make_shared<Fabric>(*opened);
+  opened = Fabric();
+  std::promise<void> alone, gone;
+  const Fabric& fabric = *kept;
+  fabric.submit({.execution_kind = "k"}, [kept, &alone, &gone](const auto&) mutable {
+    alone.get_future().wait();
+    kept.reset();
+    gone.set_value();
+  });
+  kept.reset();
+  alone.set_value();
+  gone.get_future().wait();
+  auto again = open(url());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->list({})->items.size(), 1U);
+}
+
+TEST_F(OpenSqlite, a_callback_may_close_the_fabric) {
+  auto fabric = open(url());
+  ASSERT_TRUE(fabric);
+  std::promise<void> closed;
+  fabric->submit({.execution_kind = "k"}, [&](const auto&) {
+    fabric->close();
+    closed.set_value();
+  });
+  closed.get_future().wait();
+  while (fabric->submit({.execution_kind = "k"})) {
+  }
 }
 
 }  // namespace

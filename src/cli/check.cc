@@ -113,7 +113,7 @@ Result<int> run_check(Globals& globals, std::uint32_t findings_max) {
 void add_check(Program& program) {
   auto findings_max = std::make_shared<std::uint32_t>(100);
   CLI::App* command = program.add(nullptr, "check", "Verify a store: versions, durability, data set and every record",
-                                  "  ff check --store sqlite:flow.db");
+                                  "  ff check --store sqlite:flow.db\n  ff check --store postgres://app@db.internal/flow");
   command->add_option("--findings", *findings_max, "How many findings to list at most")->capture_default_str();
   program.on(command, [&globals = program.globals, findings_max] { return run_check(globals, *findings_max); });
 }

@@ -16,6 +16,8 @@ void add_leases(Program& program);   ///< leases
 void add_worker(Program& program);   ///< worker exec
 void add_migrate(Program& program);  ///< migrate
 void add_check(Program& program);    ///< check
+void add_export(Program& program);   ///< export
+void add_import(Program& program);   ///< import
 void add_bench(Program& program);    ///< bench cycle
 void add_version(Program& program);  ///< version
 

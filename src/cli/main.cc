@@ -30,7 +30,10 @@ int run(int argc, char** argv) {
   Globals globals;
   CLI::App app("FlowFabric: submit work, run workers, see what happens and why.", "ff");
   bool json = false;
-  app.add_option("--store", globals.store, "The store: sqlite:<path> or memory:")->envname("FF_STORE")->capture_default_str();
+  app.add_option("--store", globals.store,
+                 "The store: sqlite:<path>, postgres://<user>@<host>/<database>, valkey://<host> or memory:")
+      ->envname("FF_STORE")
+      ->capture_default_str();
   app.add_flag("--json", json, "Answer in JSON: one document, or one object per line for streams");
   app.set_version_flag("--version", std::string("ff ") + ff::kVersion);
   app.require_subcommand(1);
@@ -48,6 +51,8 @@ int run(int argc, char** argv) {
   add_worker(program);
   add_migrate(program);
   add_check(program);
+  add_export(program);
+  add_import(program);
   add_bench(program);
   add_version(program);
 

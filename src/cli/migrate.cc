@@ -62,7 +62,8 @@ Result<int> run_migrate(Globals& globals, const MigrateWords& words) {
 void add_migrate(Program& program) {
   auto words = std::make_shared<MigrateWords>();
   CLI::App* command = program.add(nullptr, "migrate", "Bring the schema of a store up to date; makes the data set if there is none",
-                                  "  ff migrate --store sqlite:/var/lib/app/flow.db");
+                                  "  ff migrate --store sqlite:/var/lib/app/flow.db\n"
+                                  "  ff migrate --store postgres://app@db.internal/flow");
   command->add_option("--flow-partitions", words->flow_partitions, "Of a new data set (default: 256); can never change");
   command->add_option("--lane-spread", words->lane_spread, "Of a new data set (default: 8); can never change");
   program.on(command, [&globals = program.globals, words] { return run_migrate(globals, *words); });

@@ -147,14 +147,15 @@ void Directory::add_candidate(const core::ExecutionRecord& record, std::vector<G
   gains.push_back({state.queue, 1});
 }
 
-/// A candidate left without a take: cancelled, expired, claimed by name. The head may now be early, which only makes
-/// the next plan look there first.
+/// A candidate left without a take: cancelled, expired, moved. The head may now be early, which only makes the next plan
+/// look there first. A re-read may have seen this commit before, so a count of 0 is no proof that the queue is empty:
+/// the next take finds out.
 void Directory::remove_candidate(const core::ExecutionRecord& record) {
   auto lane = lanes_.find(record.lane_id());
   if (lane == lanes_.end()) return;
   auto it = lane->second.queues.find(name_of(*record.queue));
   if (it == lane->second.queues.end() || it->second.count == 0) return;
-  if (--it->second.count == 0 && it->second.exact) drop(lane->second, it->first);
+  if (--it->second.count == 0) it->second.exact = false;
 }
 
 void Directory::note_lane(const Lane& lane) {
@@ -178,8 +179,8 @@ std::vector<Directory::Gain> Directory::committed(const std::deque<store::Unit>&
       const bool moved = was && is && slot.before->priority != slot.value->priority;
       // A lease was taken from the queue by plan, and `took` has counted it already.
       const bool leased_now = slot.value && slot.value->is_leased();
-      if (was && (!is || moved) && !leased_now) remove_candidate(*slot.before);
       if (is && (!was || moved)) add_candidate(*slot.value, gains);
+      if (was && (!is || moved) && !leased_now) remove_candidate(*slot.before);
     }
     for (const auto& slot : set.lanes().slots())
       if (slot.value) note_lane(*slot.value);
@@ -224,7 +225,7 @@ std::vector<Directory::Gain> Directory::refreshed(const std::string& lane_id, st
 SteadyUs Directory::refreshed_at(const std::string& lane_id) {
   std::lock_guard guard(mutex_);
   auto it = lanes_.find(lane_id);
-  return it == lanes_.end() ? INT64_MIN / 2 : it->second.refreshed_at;
+  return it == lanes_.end() ? kNever : it->second.refreshed_at;
 }
 
 // ---- asking -------------------------------------------------------------------------------------------------------
@@ -245,7 +246,8 @@ bool Directory::knows(const std::vector<std::string>& lanes) {
   const SteadyUs since = runtime_.steady_us() - kSecond;
   return std::all_of(lanes.begin(), lanes.end(), [&](const std::string& lane_id) {
     auto it = lanes_.find(lane_id);
-    return it != lanes_.end() && std::max(it->second.refreshed_at, it->second.lane_known_at) >= since;
+    if (it == lanes_.end() || it->second.refreshed_at == kNever) return false;
+    return std::max(it->second.refreshed_at, it->second.lane_known_at) >= since;
   });
 }
 

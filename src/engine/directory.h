@@ -45,7 +45,8 @@ class Directory final : public store::Planner {
   // ---- asking ----
   /// Whether some queue of its lanes is known to have work that the worker can do.
   bool has_work(const core::WorkerScope& worker);
-  /// Whether the states of these lanes were read or written within the last second: one may have been closed since.
+  /// Whether all queues of these lanes were read since the start, and the states of the lanes were read or written
+  /// within the last second: one may have been closed since.
   bool knows(const std::vector<std::string>& lanes);
   /// The state of a lane if it was read or written within the last second.
   std::optional<LaneState> lane_state(const std::string& lane_id);
@@ -54,6 +55,8 @@ class Directory final : public store::Planner {
   void claimed_from(const std::vector<std::string>& lanes);
 
  private:
+  static constexpr SteadyUs kNever = INT64_MIN / 2;
+
   struct QueueState {
     core::QueueRef queue;
     core::OrderKey head;
@@ -64,9 +67,9 @@ class Directory final : public store::Planner {
   };
   struct LaneEntry {
     std::optional<Lane> lane;
-    SteadyUs lane_known_at = INT64_MIN / 2;
-    SteadyUs refreshed_at = INT64_MIN / 2;
-    SteadyUs claimed_at = INT64_MIN / 2;
+    SteadyUs lane_known_at = kNever;
+    SteadyUs refreshed_at = kNever;
+    SteadyUs claimed_at = kNever;
     std::map<std::string, QueueState> queues;  ///< by namespace and class
     std::set<std::pair<core::OrderKey, std::string>> by_head;
   };

@@ -299,14 +299,30 @@ TEST_F(DirectoryTest, a_candidate_that_leaves_otherwise_is_counted_out) {
   delayed.state.eligibility_state = EligibilityState::not_eligible_until_time;
   delayed.state.blocking_reason = BlockingReason::waiting_for_delay;
   delayed.timers.delay_until_ms = 900;
+  submitted({record(a, key(0, 200, 2))});
   EXPECT_THAT(changed(waiting, delayed), IsEmpty());
-  auto one = claim(1);
-  EXPECT_THAT(plan(one), IsEmpty());
+  auto many = claim(5);
+  EXPECT_THAT(text(plan(many)), ElementsAre("0: a x 1 from 0"));
 
   delayed.state.public_state = PublicState::delayed;
   auto gains = changed(delayed, waiting);
   ASSERT_EQ(gains.size(), 1U) << "it is a candidate again";
-  EXPECT_THAT(text(plan(one)), ElementsAre("0: a x 1 from 0"));
+  EXPECT_THAT(text(plan(many)), ElementsAre("0: a x 2 from 0"));
+}
+
+TEST_F(DirectoryTest, a_queue_that_was_re_read_before_a_removal_is_told_stays_known) {
+  auto a = queue("a");
+  const auto waiting = record(a, key(0, 100, 1));
+  submitted({waiting, record(a, key(0, 200, 2))});
+  refresh({{a, key(0, 200, 2), 1}});
+  core::ExecutionRecord delayed = waiting;
+  delayed.state.eligibility_state = EligibilityState::not_eligible_until_time;
+  delayed.state.blocking_reason = BlockingReason::waiting_for_delay;
+  delayed.state.public_state = PublicState::delayed;
+  delayed.timers.delay_until_ms = 900;
+  changed(waiting, delayed);
+  auto one = claim(1);
+  EXPECT_THAT(text(plan(one)), ElementsAre("0: a x 1 from 0")) << "the younger one still waits";
 }
 
 TEST_F(DirectoryTest, a_new_priority_moves_the_queue_and_wakes) {
@@ -352,6 +368,16 @@ TEST_F(DirectoryTest, it_remembers_when_a_lane_was_read_and_for_how_long_its_sta
   EXPECT_EQ(directory.lane_state("default"), LaneState::draining);
   runtime.now_us += 1;
   EXPECT_EQ(directory.lane_state("default"), std::nullopt) << "older than a second";
+}
+
+TEST_F(DirectoryTest, a_lane_is_known_when_its_queues_were_read) {
+  submitted({record(queue("a"), key(0, 100, 1))});
+  EXPECT_FALSE(directory.knows({"default"})) << "older work may wait in other queues";
+  refresh({{queue("a"), key(0, 100, 1), 1}}, lane(LaneState::active));
+  EXPECT_TRUE(directory.knows({"default"}));
+  EXPECT_FALSE(directory.knows({"default", "other"}));
+  runtime.now_us += 1'000'001;
+  EXPECT_FALSE(directory.knows({"default"})) << "it may have been closed since";
 }
 
 TEST_F(DirectoryTest, lanes_are_busy_for_a_minute_after_a_claim) {

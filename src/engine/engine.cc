@@ -99,6 +99,7 @@ Result<void> Engine::boot() {
   auto adopted = store_->adopt_dataset(proposed);
   if (!adopted) return std::unexpected(adopted.error());
   dataset_ = *adopted;
+  if (!dataset_.is_whole()) return std::unexpected(store::import_unfinished(dataset_));
   if (options_.accept_stored_counts) {
     options_.flow_partitions = dataset_.partitioning.num_flow_partitions;
     options_.budget_partitions = dataset_.partitioning.num_budget_partitions;

@@ -64,7 +64,8 @@ std::function<void()> Engine::start(ClaimRequest request, const Call& call,
 
 void Engine::try_claim(PendingClaimPtr claim) {
   const core::WorkerScope& worker = claim->claim.worker;
-  if (directory_.knows(worker.lanes) && directory_.has_work(worker)) return submit_claim(std::move(claim));
+  const bool trusts = options_.poll_interval_ms > 0 && directory_.knows(worker.lanes);
+  if (trusts && directory_.has_work(worker)) return submit_claim(std::move(claim));
   refresher_->ask(std::move(claim));
 }
 

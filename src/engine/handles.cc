@@ -1,5 +1,6 @@
 #include "engine/handles.h"
 
+#include "core/bytes.h"
 #include "core/validate.h"
 
 #include <openssl/crypto.h>
@@ -24,24 +25,9 @@ constexpr std::array<std::int8_t, 256> make_reverse() {
 }
 constexpr auto kReverse = make_reverse();
 
-template <class I>
-void put(std::string& out, I value) {
-  for (int shift = static_cast<int>(sizeof(I)) * 8 - 8; shift >= 0; shift -= 8)
-    out.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> shift));
-}
-
-template <class I>
-I get(std::string_view bytes, std::size_t at) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < sizeof(I); ++i) value = (value << 8) | static_cast<std::uint8_t>(bytes[at + i]);
-  return static_cast<I>(value);
-}
-
-Uuid get_uuid(std::string_view bytes, std::size_t at) {
-  Uuid uuid;
-  std::memcpy(uuid.bytes.data(), bytes.data() + at, 16);
-  return uuid;
-}
+using core::get;
+using core::get_uuid;
+using core::put;
 
 Error bad_handle(std::string_view detail) {
   return {ErrorCode::invalid_handle,

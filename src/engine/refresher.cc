@@ -7,6 +7,8 @@ namespace {
 constexpr SteadyUs kForeignPauseUs = 10'000;
 /// A claim believes an empty directory that was read this recently.
 constexpr SteadyUs kFreshUs = 20'000;
+/// How often waiting claims look again when no claim trusts the directory.
+constexpr SteadyUs kDistrustfulPollUs = 1'000'000;
 
 }  // namespace
 
@@ -67,15 +69,17 @@ SteadyUs Engine::Refresher::step() {
       next_foreign_ = now + kForeignPauseUs;
     }
   }
+  const SteadyUs interval = static_cast<SteadyUs>(engine_.options_.poll_interval_ms) * 1000;
+  const SteadyUs fresh_since = now - (interval > 0 ? kFreshUs : 0);
   std::set<std::string> lanes;
   for (const auto& claim : asked)
     for (const auto& lane : claim->claim.worker.lanes)
-      if (now - engine_.directory_.refreshed_at(lane) > kFreshUs) lanes.insert(lane);
+      if (engine_.directory_.refreshed_at(lane) < fresh_since) lanes.insert(lane);
   const bool poll = now >= next_poll_;
   if (poll || foreign)
     for (auto& lane : engine_.waiters_.lanes()) lanes.insert(std::move(lane));
   if (poll) {
-    next_poll_ = now + static_cast<SteadyUs>(engine_.options_.poll_interval_ms) * 1000;
+    next_poll_ = now + (interval > 0 ? interval : kDistrustfulPollUs);
     for (auto& lane : engine_.directory_.busy_lanes()) lanes.insert(std::move(lane));
   }
   for (const auto& lane : lanes) refresh(lane);

@@ -21,6 +21,8 @@ SteadyUs now_us() {
       .count();
 }
 
+thread_local bool in_loop = false;
+
 /// One loop on one thread.
 class ThreadRunner final : public Runner {
  public:
@@ -47,6 +49,7 @@ class ThreadRunner final : public Runner {
 
  private:
   void run() {
+    in_loop = true;
     while (!stop_.load(std::memory_order_relaxed)) {
       notified_.store(false, std::memory_order_release);
       const SteadyUs next = loop_.step();
@@ -111,6 +114,8 @@ std::uint64_t Runtime::random_u64() {
 }
 
 double Runtime::random_unit() { return static_cast<double>(random_u64() >> 11) * 0x1.0p-53; }
+
+bool on_loop_thread() { return in_loop; }
 
 std::unique_ptr<Runtime> make_thread_runtime() { return std::make_unique<ThreadRuntime>(); }
 

@@ -52,6 +52,9 @@ class Runtime {
   double random_unit();
 };
 
+/// Whether this is a thread of some runtime: it cannot wait for the end of that runtime's loops.
+bool on_loop_thread();
+
 /// Threads, the machine's clock and its random source.
 std::unique_ptr<Runtime> make_thread_runtime();
 

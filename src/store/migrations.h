@@ -17,3 +17,7 @@ struct Migration {
 namespace ff::store::sqlite {
 std::span<const ff::store::Migration> migrations();
 }
+
+namespace ff::store::postgres {
+std::span<const ff::store::Migration> migrations();
+}

@@ -1,13 +1,13 @@
 #include "store/packed_row.h"
 
 #include "core/access.h"
+#include "core/bytes.h"
 #include "core/ids.h"
 #include "core/json.h"
 #include "core/policy.h"
 #include "core/state.h"
 
 #include <array>
-#include <cstring>
 
 namespace ff::store {
 namespace {
@@ -186,24 +186,9 @@ Result<void> apply_details(ExecutionRecord& record, std::string_view text) {
 
 constexpr std::size_t kIdsBytes = 32, kLeaseBytes = kIdsBytes + 4 + 8 + 8;
 
-template <class I>
-void put(std::string& out, I value) {
-  for (int shift = static_cast<int>(sizeof(I)) * 8 - 8; shift >= 0; shift -= 8)
-    out.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> shift));
-}
-
-template <class I>
-I get(std::string_view bytes, std::size_t at) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < sizeof(I); ++i) value = (value << 8) | static_cast<std::uint8_t>(bytes[at + i]);
-  return static_cast<I>(value);
-}
-
-Uuid get_uuid(std::string_view bytes, std::size_t at) {
-  Uuid uuid;
-  std::memcpy(uuid.bytes.data(), bytes.data() + at, 16);
-  return uuid;
-}
+using core::get;
+using core::get_uuid;
+using core::put;
 
 template <class E>
 std::int64_t bits_of(E value, StateBits bits) {

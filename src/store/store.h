@@ -147,6 +147,14 @@ struct HistoryPage {
   bool more = false;
 };
 
+/// Some items of a walk over everything of a kind, and where it goes on; `next` empty: that was all. Only the store can
+/// read `next`.
+template <class T>
+struct Walk {
+  std::vector<T> items;
+  std::string next;
+};
+
 struct LeaseQuery {
   std::optional<TimeMs> expired_before_ms;
   std::optional<std::string> worker;
@@ -198,6 +206,12 @@ class Reader {
   /// Walks everything that is stored and compares what is derived (index columns, states) with what should be.
   /// Returns one line per fault, at most `limit`.
   virtual Result<std::vector<std::string>> verify(std::uint32_t limit) = 0;
+
+  /// Every key, each once, in any order. `after` is empty or what the last call said in `next`.
+  virtual Result<Walk<core::IdempotencyRecord>> keys(const std::string& after, std::uint32_t limit) = 0;
+  /// Every event that is kept, `renewed` and those of executions that are gone too; those of a partition in the order of
+  /// their ids. May give one more than `limit`.
+  virtual Result<Walk<Event>> log(const std::string& after, std::uint32_t limit) = 0;
 };
 
 // ---- the store itself ---------------------------------------------------------------------------------------------
@@ -248,6 +262,8 @@ class Store {
   virtual void watch(ForeignWatcher* watcher) = 0;
   /// Whether somebody waits for foreign commits right now; a store may look less often while nobody does.
   virtual void set_watchful(bool watchful) = 0;
+  /// Changes the engine version of the data set, which says whether an import is through.
+  virtual Result<void> set_engine_version(const std::string& version) = 0;
 };
 
 /// What opening a store depends on.

@@ -98,7 +98,7 @@ std::optional<Error> Worker::Impl::fault_of_options() const {
 // ---- notes --------------------------------------------------------------------------------------------------------
 
 template <class Note>
-void Worker::Impl::leave(std::vector<Note> Notes::* list, Note note) {
+void Worker::Impl::Mailbox::leave(std::vector<Note> Notes::* list, Note note) {
   {
     std::lock_guard guard(mutex_);
     (notes_.*list).push_back(std::move(note));
@@ -106,7 +106,7 @@ void Worker::Impl::leave(std::vector<Note> Notes::* list, Note note) {
   wake_.notify_one();
 }
 
-Worker::Impl::Notes Worker::Impl::wait(TimePoint until) {
+Worker::Impl::Notes Worker::Impl::Mailbox::wait(TimePoint until) {
   std::unique_lock guard(mutex_);
   wake_.wait_until(guard, until, [&] {
     return !notes_.claimed.empty() || !notes_.finished.empty() || !notes_.answered.empty() ||
@@ -115,13 +115,15 @@ Worker::Impl::Notes Worker::Impl::wait(TimePoint until) {
   return std::exchange(notes_, Notes{});
 }
 
-void Worker::Impl::stop() {
+void Worker::Impl::Mailbox::leave_stop() {
   {
     std::lock_guard guard(mutex_);
     ++notes_.stops;
   }
   wake_.notify_one();
 }
+
+void Worker::Impl::stop() { mailbox_->leave_stop(); }
 
 // ---- claiming and running -----------------------------------------------------------------------------------------
 
@@ -145,8 +147,8 @@ void Worker::Impl::claim_more() {
   request.lease_ttl_ms = options_.lease_ttl_ms;
   const std::uint64_t call = next_claim_++;
   claims_[call].second = free;
-  ClaimCall under_way = fabric_.claim(std::move(request), [self = shared_from_this(), call](auto tasks) {
-    self->leave(&Notes::claimed, Claimed{call, std::move(tasks)});
+  ClaimCall under_way = fabric_.claim(std::move(request), [mailbox = mailbox_, call](auto tasks) {
+    mailbox->leave(&Notes::claimed, Claimed{call, std::move(tasks)});
   });
   if (auto it = claims_.find(call); it != claims_.end()) it->second.first = std::move(under_way);
 }
@@ -184,7 +186,7 @@ void Worker::Impl::run_handler(const TaskPtr& state) {
   auto it = handlers_.find(task.kind());
   const Handler& handler = it == handlers_.end() ? any_ : it->second;
   Outcome outcome = handler ? outcome_of(handler, task) : fail(fmt::format("no handler for kind '{}'", task.kind()));
-  leave(&Notes::finished, Finished{state, std::move(outcome)});
+  mailbox_->leave(&Notes::finished, Finished{state, std::move(outcome)});
 }
 
 // ---- outcomes -----------------------------------------------------------------------------------------------------
@@ -196,9 +198,9 @@ void Worker::Impl::send(const TaskPtr& task, Outcome outcome) {
               {{"execution_id", task->task.execution.execution_id.to_string()}});
     return drop(task);
   }
-  auto answered = [self = shared_from_this(), task, outcome](const auto& result) {
-    self->leave(&Notes::answered,
-                Answered{task, outcome, result ? std::nullopt : std::optional(result.error())});
+  auto answered = [mailbox = mailbox_, task = WeakTask(task), outcome](const auto& result) {
+    mailbox->leave(&Notes::answered,
+                   Answered{task, outcome, result ? std::nullopt : std::optional(result.error())});
   };
   const std::string& handle = task->task.handle;
   if (const auto* done = std::get_if<Outcome::Complete>(&outcome.value()))
@@ -212,23 +214,24 @@ void Worker::Impl::send(const TaskPtr& task, Outcome outcome) {
 }
 
 void Worker::Impl::on_answered(Answered note) {
-  if (!held_.contains(note.task)) return;
-  if (!note.error) return drop(note.task);
+  const TaskPtr task = note.task.lock();
+  if (!task || !held_.contains(task)) return;
+  if (!note.error) return drop(task);
   if (worker::loss_of(*note.error) != StopReason::none) {
     log_.warn("an outcome was refused: the lease is gone",
-              {{"execution_id", note.task->task.execution.execution_id.to_string()}, {"error", note.error->to_string()}});
-    return drop(note.task);
+              {{"execution_id", task->task.execution.execution_id.to_string()}, {"error", note.error->to_string()}});
+    return drop(task);
   }
   if (note.error->retryable()) {
-    send_again_.emplace(SteadyClock::now() + back_off(note.task->final_tries++),
-                        std::pair(note.task, std::move(note.outcome)));
+    send_again_.emplace(SteadyClock::now() + back_off(task->final_tries++),
+                        std::pair(task, std::move(note.outcome)));
     return;
   }
   // The outcome itself was refused (a result over the limit, a label too long): the attempt failed for good.
   log_.warn("an outcome was refused; the attempt fails",
-            {{"execution_id", note.task->task.execution.execution_id.to_string()}, {"error", note.error->to_string()}});
-  if (note.task->final_tries++ > 0) return drop(note.task);
-  send(note.task, fail_permanent(note.error->to_string()));
+            {{"execution_id", task->task.execution.execution_id.to_string()}, {"error", note.error->to_string()}});
+  if (task->final_tries++ > 0) return drop(task);
+  send(task, fail_permanent(note.error->to_string()));
 }
 
 void Worker::Impl::send_again_due() {
@@ -251,7 +254,7 @@ void Worker::Impl::renew_due() {
   const auto now = SteadyClock::now();
   if (now < next_renewal_ || renewal_under_way_) return;
   next_renewal_ = now + milliseconds(options_.lease_ttl_ms / 3);
-  std::vector<TaskPtr> tasks;
+  std::vector<WeakTask> tasks;
   std::vector<RenewLease> requests;
   for (const auto& task : held_) {
     if (task->lost.load()) continue;
@@ -260,8 +263,8 @@ void Worker::Impl::renew_due() {
   }
   if (tasks.empty()) return;
   renewal_under_way_ = true;
-  fabric_.renew_all(std::move(requests), [self = shared_from_this(), tasks](auto results) mutable {
-    self->leave(&Notes::renewed, Renewed{std::move(tasks), std::move(results)});
+  fabric_.renew_all(std::move(requests), [mailbox = mailbox_, tasks](auto results) mutable {
+    mailbox->leave(&Notes::renewed, Renewed{std::move(tasks), std::move(results)});
   });
 }
 
@@ -269,7 +272,8 @@ void Worker::Impl::on_renewed(Renewed note) {
   renewal_under_way_ = false;
   const auto now = SteadyClock::now();
   for (std::size_t i = 0; i < note.tasks.size(); ++i) {
-    const TaskPtr& task = note.tasks[i];
+    const TaskPtr task = note.tasks[i].lock();
+    if (!task) continue;
     const auto& result = note.results[i];
     if (result) {
       task->renewal_failures.store(0);
@@ -315,8 +319,8 @@ void Worker::Impl::hand_back(const TaskPtr& task) {
   if (!going_back_.insert(task).second) return;
   ++handed_back_;
   const Outcome now = delay(milliseconds(0));
-  fabric_.delay({task->task.handle, std::nullopt, 0}, [self = shared_from_this(), task, now](auto result) {
-    self->leave(&Notes::answered, Answered{task, now, result ? std::nullopt : std::optional(result.error())});
+  fabric_.delay({task->task.handle, std::nullopt, 0}, [mailbox = mailbox_, task = WeakTask(task), now](auto result) {
+    mailbox->leave(&Notes::answered, Answered{task, now, result ? std::nullopt : std::optional(result.error())});
   });
 }
 
@@ -344,7 +348,7 @@ Result<std::uint32_t> Worker::Impl::run() {
   int stops = 0, signals_seen = 0;
   while (true) {
     claim_more();
-    Notes notes = wait(next_wake());
+    Notes notes = mailbox_->wait(next_wake());
     stops += notes.stops + (signals.count() - signals_seen);
     signals_seen = signals.count();
     if (stops >= 1) begin_drain();
@@ -353,7 +357,8 @@ Result<std::uint32_t> Worker::Impl::run() {
       phase_ends_ = SteadyClock::now();
     }
     for (auto& note : notes.claimed) on_claimed(std::move(note));
-    for (auto& note : notes.finished) send(note.task, std::move(note.outcome));
+    for (auto& note : notes.finished)
+      if (const TaskPtr task = note.task.lock()) send(task, std::move(note.outcome));
     for (auto& note : notes.answered) on_answered(std::move(note));
     for (auto& note : notes.renewed) on_renewed(std::move(note));
     send_again_due();

@@ -30,22 +30,25 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   Handler any_;
 
  private:
-  // What callbacks and handlers leave for the loop.
+  using WeakTask = std::weak_ptr<worker::TaskState>;
+
+  // What callbacks and handlers leave for the loop. They own neither tasks nor the fabric: the last owner of a fabric
+  // should be somebody who can wait for its end, not a thread of the engine.
   struct Claimed {
     std::uint64_t call;
     Result<std::vector<ClaimedTask>> tasks;
   };
   struct Finished {
-    TaskPtr task;
+    WeakTask task;
     Outcome outcome;
   };
   struct Answered {
-    TaskPtr task;
+    WeakTask task;
     Outcome outcome;
     std::optional<Error> error;
   };
   struct Renewed {
-    std::vector<TaskPtr> tasks;
+    std::vector<WeakTask> tasks;
     std::vector<Result<LeaseRenewed>> results;
   };
   struct Notes {
@@ -55,12 +58,20 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
     std::vector<Renewed> renewed;
     int stops = 0;
   };
+  class Mailbox {
+   public:
+    template <class Note>
+    void leave(std::vector<Note> Notes::* list, Note note);
+    void leave_stop();
+    Notes wait(TimePoint until);
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    Notes notes_;
+  };
 
   std::optional<Error> fault_of_options() const;
-  template <class Note>
-  void leave(std::vector<Note> Notes::* list, Note note);
-  Notes wait(TimePoint until);
-
   void claim_more();
   void on_claimed(Claimed note);
   void start_task(ClaimedTask task);
@@ -81,9 +92,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   Log log_;
   std::shared_ptr<worker::HandlerPool> pool_;
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  Notes notes_;
+  const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
 
   // Only the loop touches what follows.
   std::map<std::uint64_t, std::pair<ClaimCall, std::uint32_t>> claims_;  ///< under way, with the slots they may fill

@@ -53,6 +53,17 @@ TEST_P(Scheduling, T3_priorities_are_clamped) {
   EXPECT_EQ(get(submit(high)).priority, 9'000);
 }
 
+TEST_P(Scheduling, work_from_before_a_start_is_not_hidden_by_what_came_after_it) {
+  Submission urgent = job(), later = job();
+  urgent.execution_kind = "urgent";
+  urgent.priority = 900;
+  submit(urgent);
+  restart({.poll_interval_ms = 3'600'000});
+  submit(later);
+  EXPECT_THAT(ids_of(claim(1)), ElementsAre(*urgent.execution_id));
+  EXPECT_THAT(ids_of(claim(1)), ElementsAre(*later.execution_id));
+}
+
 TEST_P(Scheduling, T7_order_across_partitions) {
   must(fabric.configure_lane({.lane_id = "default", .fairness = LaneFairness::strict}));
   std::vector<std::tuple<int, TimeMs, ExecutionId>> members;

@@ -289,7 +289,20 @@ TEST_P(Background, T10_two_engines_with_different_filters) {
 }
 
 TEST_P(Background, T11_two_processes_run_the_same_sweep) {
-  const Opened other = open_another();
+  struct Seen {
+    std::mutex mutex;
+    std::string lines;
+  };
+  auto seen = std::make_shared<Seen>();
+  OpenOptions options;
+  options.log = [seen](LogLevel, std::string_view message, std::span<const LogField> fields) {
+    std::lock_guard guard(seen->mutex);
+    seen->lines += message;
+    for (const auto& field : fields) seen->lines += fmt::format(" {}={}", field.name, field.value);
+    seen->lines += "\n";
+  };
+  restart(options);
+  const Opened other = open_another(options);
   constexpr std::size_t kRows = 1'000;
   std::vector<Submission> rows(kRows);
   for (auto& row : rows) row = job();
@@ -303,7 +316,9 @@ TEST_P(Background, T11_two_processes_run_the_same_sweep) {
     expired += count_events(*row.execution_id, "lease expired");
   }
   EXPECT_EQ(expired, kRows);
-  EXPECT_EQ(sweep("lease_expiry").errors + sweep(other.fabric, "lease_expiry").errors, 0U);
+  const auto errors = sweep("lease_expiry").errors + sweep(other.fabric, "lease_expiry").errors;
+  std::lock_guard guard(seen->mutex);
+  EXPECT_EQ(errors, 0U) << seen->lines;
 }
 
 TEST_P(Background, T12_more_than_a_batch_drains_at_once) {

@@ -38,12 +38,14 @@ const std::vector<Player::Choice> Player::kChoices = {
     {"lane_counts", 2, &Player::lane_counts},
 };
 
-/// Work without a policy is not retried here: the default backs off by chance, which would differ between runs.
+/// Work without a policy is not retried here: the default backs off by chance, which would differ between runs. Each
+/// claim reads its queues: between polls a head that was cancelled is not corrected, and polls go by the machine's time.
 OpenOptions Player::options() {
   OpenOptions options;
   options.lanes = {"boot"};
   options.lane_spread = 1;
   options.default_max_retries = 0;
+  options.poll_interval_ms = 0;
   options.retention_ms = 300'000;
   options.event_retention_ms = 600'000;
   options.audit_retention_ms = 1'200'000;

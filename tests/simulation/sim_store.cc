@@ -123,6 +123,12 @@ class SimStore::FaultyReader final : public Reader {
   Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs now, std::uint32_t limit) override {
     return unless_fault(&Reader::expired_keys, now, limit);
   }
+  Result<Walk<core::IdempotencyRecord>> keys(const std::string& after, std::uint32_t limit) override {
+    return unless_fault(&Reader::keys, after, limit);
+  }
+  Result<Walk<Event>> log(const std::string& after, std::uint32_t limit) override {
+    return unless_fault(&Reader::log, after, limit);
+  }
   Result<std::vector<std::string>> verify(std::uint32_t limit) override { return unless_fault(&Reader::verify, limit); }
 
  private:

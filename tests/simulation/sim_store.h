@@ -29,6 +29,7 @@ class SimStore final : public store::Store, private store::ForeignWatcher {
   Result<core::Dataset> adopt_dataset(const core::Dataset& proposed) override {
     return inner_->adopt_dataset(proposed);
   }
+  Result<void> set_engine_version(const std::string& version) override { return inner_->set_engine_version(version); }
   Result<std::unique_ptr<store::Session>> open_session() override;
   Result<std::unique_ptr<store::Reader>> open_reader() override;
   void watch(store::ForeignWatcher* watcher) override;

@@ -98,6 +98,10 @@ class FaultyReader final : public Reader {
   Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs now, std::uint32_t limit) override {
     return inner_->expired_keys(now, limit);
   }
+  Result<Walk<core::IdempotencyRecord>> keys(const std::string& after, std::uint32_t limit) override {
+    return inner_->keys(after, limit);
+  }
+  Result<Walk<Event>> log(const std::string& after, std::uint32_t limit) override { return inner_->log(after, limit); }
   Result<std::vector<std::string>> verify(std::uint32_t limit) override { return inner_->verify(limit); }
 
  private:
@@ -113,6 +117,7 @@ class FaultyStore final : public Store {
   StoreInfo info() override { return inner_->info(); }
   StoreTraits traits() const override { return inner_->traits(); }
   Result<core::Dataset> adopt_dataset(const core::Dataset& proposed) override { return inner_->adopt_dataset(proposed); }
+  Result<void> set_engine_version(const std::string& version) override { return inner_->set_engine_version(version); }
   Result<std::unique_ptr<Session>> open_session() override {
     auto session = inner_->open_session();
     if (!session) return session;

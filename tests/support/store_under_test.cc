@@ -2,7 +2,12 @@
 
 #include "api/embedded.h"
 #include "store/memory/memory_store.h"
+#include "store/postgres/postgres_store.h"
+#include "store/redis/redis_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "support/matchers.h"
+#include "support/postgres_server.h"
+#include "support/redis_server.h"
 
 #include <stdexcept>
 
@@ -48,6 +53,58 @@ class SqliteDataSet final : public DataSet {
   TempFolder folder_;
 };
 
+/// A schema of its own on the server that this program started.
+class PostgresDataSet final : public DataSet {
+ public:
+  PostgresDataSet() : schema_(PostgresServer::shared().new_schema()) {}
+  ~PostgresDataSet() override { PostgresServer::shared().drop_schema(schema_); }
+
+  Result<Opened> open(OpenOptions options, const Wrap& wrap) override {
+    store::StoreOptions made = store_options(options);
+    made.allow_unsafe = true;  // the server does not wait for the disk
+    auto store = store::open_postgres(PostgresServer::shared().url(schema_), made);
+    if (!store) return std::unexpected(store.error());
+    return open_embedded(std::move(*store), std::move(options), wrap);
+  }
+
+ private:
+  std::string schema_;
+};
+
+/// A database of a server, or a whole cluster, used by one data set after the other.
+class RedisDataSet final : public DataSet {
+ public:
+  explicit RedisDataSet(std::string url, std::shared_ptr<RedisCluster> cluster = nullptr)
+      : url_(std::move(url)), cluster_(std::move(cluster)) {}
+
+  Result<Opened> open(OpenOptions options, const Wrap& wrap) override {
+    auto store = store::open_redis(url_, store_options(options));
+    if (!store) return std::unexpected(store.error());
+    return open_embedded(std::move(*store), std::move(options), wrap);
+  }
+
+  static std::unique_ptr<DataSet> on_server() {
+    static RedisServer server;
+    static int databases = 0;
+    databases = databases % 99 + 1;
+    auto connection = must(store::redis::Connection::open(server.address(), {.database = databases}));
+    must(connection.call(store::redis::Command(0, "FLUSHDB")));
+    return std::make_unique<RedisDataSet>(server.url(databases));
+  }
+  static std::unique_ptr<DataSet> on_cluster() {
+    // A cluster has one database: two data sets at a time need two clusters.
+    static std::vector<std::shared_ptr<RedisCluster>> clusters;
+    auto idle = std::find_if(clusters.begin(), clusters.end(), [](const auto& cluster) { return cluster.use_count() == 1; });
+    if (idle == clusters.end()) idle = clusters.insert(clusters.end(), std::make_shared<RedisCluster>());
+    (*idle)->flush();
+    return std::make_unique<RedisDataSet>((*idle)->url(), *idle);
+  }
+
+ private:
+  std::string url_;
+  std::shared_ptr<RedisCluster> cluster_;
+};
+
 StoreUnderTest memory(std::string name, store::MemoryCharacter character) {
   return {std::move(name), [character](std::shared_ptr<ManualClock> clock) {
             return std::make_unique<MemoryDataSet>(std::move(clock), character);
@@ -62,6 +119,9 @@ const std::vector<StoreUnderTest>& stores_under_test() {
       memory("memory_locking", store::MemoryCharacter::locking),
       memory("memory_optimistic", store::MemoryCharacter::optimistic),
       {"sqlite", [](const std::shared_ptr<ManualClock>&) { return std::make_unique<SqliteDataSet>(); }},
+      {"postgres", [](const std::shared_ptr<ManualClock>&) { return std::make_unique<PostgresDataSet>(); }},
+      {"redis", [](const std::shared_ptr<ManualClock>&) { return RedisDataSet::on_server(); }},
+      {"redis_cluster", [](const std::shared_ptr<ManualClock>&) { return RedisDataSet::on_cluster(); }},
   };
   return stores;
 }
@@ -78,7 +138,7 @@ Result<Opened> open_embedded(std::unique_ptr<store::Store> store, OpenOptions op
   auto engine = engine::Engine::open(std::move(store), std::move(options), *runtime);
   if (!engine) return std::unexpected(engine.error());
   engine::Engine* served_by = engine->get();
-  return Opened{Fabric(std::make_shared<api::EmbeddedBackend>(std::move(runtime), std::move(*engine))), served_by};
+  return Opened{Fabric(api::EmbeddedBackend::make(std::move(runtime), std::move(*engine))), served_by};
 }
 
 }  // namespace ff::test

@@ -93,4 +93,38 @@ Event to_event(const EventRecord& record, std::int64_t event_id) {
   return event;
 }
 
+EventRecord from_event(const Event& event, QueueRef queue) {
+  EventRecord record;
+  record.kind = event.kind;
+  record.partition = event.partition;
+  record.execution_id = event.execution_id;
+  record.queue = std::move(queue);
+  record.namespace_ = event.namespace_;
+  if (!event.tags.empty()) record.tags = std::make_shared<const Tags>(event.tags);
+  record.occurred_at_ms = event.occurred_at_ms;
+  record.attempt_index = event.attempt_index;
+  record.outcome = event.outcome.value_or(TerminalOutcome::none);
+  record.cancelled_by = event.cancelled_by;
+  if (event.kind == EventKind::lease)
+    record.lease_event = enum_from<LeaseEventType>(event.event_type).value_or(LeaseEventType::acquired);
+  else
+    record.event_type = event.event_type;
+  record.lease_id = event.lease_id.value_or(Uuid{});
+  record.lease_epoch = event.lease_epoch.value_or(0);
+  record.attempt_id = event.attempt_id.value_or(Uuid{});
+  record.worker_id = event.worker_id.value_or("");
+  record.worker_instance_id = event.worker_instance_id.value_or("");
+  record.reason = event.reason.value_or("");
+  record.actor = event.actor.value_or("");
+  record.details = event.details.value_or("");
+  return record;
+}
+
+bool is_pair(const EventRecord& lease, const EventRecord& completion) {
+  const bool same_tags = lease.tags == completion.tags || (lease.tags && completion.tags && *lease.tags == *completion.tags);
+  return lease.kind == EventKind::lease && completion.kind == EventKind::completion &&
+         lease.execution_id == completion.execution_id && lease.occurred_at_ms == completion.occurred_at_ms &&
+         lease.attempt_index == completion.attempt_index && same_tags;
+}
+
 }  // namespace ff::core

@@ -43,5 +43,10 @@ EventRecord operator_event(std::string_view namespace_, std::string_view event_t
 
 /// The event as readers see it.
 Event to_event(const EventRecord& record, std::int64_t event_id);
+/// The inverse, for events that come from another store. `queue` is that of its execution, null when it has none.
+EventRecord from_event(const Event& event, QueueRef queue);
+
+/// A lease event and the completion that the same decision wrote after it: a store may keep the two as one.
+bool is_pair(const EventRecord& lease, const EventRecord& completion);
 
 }  // namespace ff::core

@@ -39,6 +39,9 @@ struct IdempotencyRecord {
 /// The operation name under which creates keep their keys.
 inline constexpr std::string_view kCreateOperation = "create_execution";
 
+/// What the engine version of a data set begins with while an import fills it.
+inline constexpr std::string_view kImporting = "importing ";
+
 /// The identity of a data set, written at its first start and checked at every later one.
 struct Dataset {
   Uuid data_set_id;
@@ -48,6 +51,8 @@ struct Dataset {
   TimeMs created_at_ms = 0;
   std::string engine_version;
 
+  /// False while an import has not brought in everything, and for ever when it was interrupted.
+  bool is_whole() const { return !engine_version.starts_with(kImporting); }
   bool operator==(const Dataset&) const = default;
 };
 

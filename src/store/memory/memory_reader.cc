@@ -225,6 +225,29 @@ class MemoryReader final : public Reader {
     return found;
   }
 
+  Result<Walk<core::IdempotencyRecord>> keys(const std::string& after, std::uint32_t limit) override {
+    std::lock_guard guard(data_.mutex);
+    // The position is a number, good while nothing changes; a walk over what changes would promise nothing anyway.
+    std::size_t at = after.empty() ? 0 : std::stoull(after);
+    Walk<core::IdempotencyRecord> walk;
+    auto it = std::next(data_.keys.begin(), static_cast<std::ptrdiff_t>(std::min(at, data_.keys.size())));
+    for (; it != data_.keys.end() && walk.items.size() < limit; ++it, ++at) walk.items.push_back(it->second);
+    if (it != data_.keys.end()) walk.next = std::to_string(at);
+    return walk;
+  }
+
+  Result<Walk<Event>> log(const std::string& after, std::uint32_t limit) override {
+    std::lock_guard guard(data_.mutex);
+    const std::int64_t behind = after.empty() ? 0 : std::stoll(after);
+    Walk<Event> walk;
+    auto it = std::upper_bound(data_.events.begin(), data_.events.end(), behind,
+                               [](std::int64_t wanted, const auto& item) { return wanted < item.event_id; });
+    for (; it != data_.events.end() && walk.items.size() < limit; ++it)
+      walk.items.push_back(core::to_event(it->event, it->event_id));
+    if (it != data_.events.end()) walk.next = std::to_string(walk.items.back().event_id);
+    return walk;
+  }
+
   Result<std::vector<std::string>> verify(std::uint32_t limit) override {
     std::lock_guard guard(data_.mutex);
     std::vector<std::string> faults;

@@ -47,6 +47,12 @@ Result<core::Dataset> MemoryStore::adopt_dataset(const core::Dataset& proposed) 
   return *shared_->data.dataset;
 }
 
+Result<void> MemoryStore::set_engine_version(const std::string& version) {
+  std::lock_guard guard(shared_->data.mutex);
+  if (shared_->data.dataset) shared_->data.dataset->engine_version = version;
+  return {};
+}
+
 Result<std::unique_ptr<Session>> MemoryStore::open_session() {
   return std::make_unique<MemorySession>(this, shared_, options_);
 }

@@ -20,6 +20,7 @@ class MemoryStore : public Store {
   StoreInfo info() override;
   StoreTraits traits() const override;
   Result<core::Dataset> adopt_dataset(const core::Dataset& proposed) override;
+  Result<void> set_engine_version(const std::string& version) override;
   Result<std::unique_ptr<Session>> open_session() override;
   Result<std::unique_ptr<Reader>> open_reader() override;
   void watch(ForeignWatcher* watcher) override;

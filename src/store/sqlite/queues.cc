@@ -1,38 +1,15 @@
 #include "store/sqlite/queues.h"
 
 #include "core/errors.h"
+#include "store/queue_text.h"
 #include "store/sqlite/statements.h"
-
-#include <fmt/ranges.h>
 
 namespace ff::store::sqlite {
 namespace {
 
 constexpr std::size_t kMetMax = 4096;
 
-std::string joined(const std::vector<std::string>& tokens) { return fmt::format("{}", fmt::join(tokens, ",")); }
-
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> tokens;
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    tokens.emplace_back(text.substr(0, comma));
-    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
-  }
-  return tokens;
-}
-
 }  // namespace
-
-std::string QueueCache::key(const core::Queue& queue) {
-  std::string text;
-  text.reserve(64);
-  text.append(queue.lane_id).push_back('\0');
-  text.append(queue.namespace_).push_back('\0');
-  text.append(queue.execution_kind).push_back('\0');
-  for (const auto& token : queue.required_capabilities) text.append(token).push_back(',');
-  return text;
-}
 
 core::QueueRef QueueCache::find(std::int64_t queue_id) const {
   std::lock_guard guard(mutex_);
@@ -42,14 +19,14 @@ core::QueueRef QueueCache::find(std::int64_t queue_id) const {
 
 std::optional<std::int64_t> QueueCache::find(const core::Queue& queue) const {
   std::lock_guard guard(mutex_);
-  auto it = by_key_.find(key(queue));
+  auto it = by_key_.find(key_of(queue));
   return it == by_key_.end() ? std::nullopt : std::optional(it->second);
 }
 
 core::QueueRef QueueCache::add(std::int64_t queue_id, core::QueueRef queue) {
   std::lock_guard guard(mutex_);
   auto [it, added] = by_id_.try_emplace(queue_id, std::move(queue));
-  if (added) by_key_.emplace(key(*it->second), queue_id);
+  if (added) by_key_.emplace(key_of(*it->second), queue_id);
   return it->second;
 }
 

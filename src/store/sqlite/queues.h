@@ -18,7 +18,6 @@ class QueueCache {
   core::QueueRef add(std::int64_t queue_id, core::QueueRef queue);
 
  private:
-  static std::string key(const core::Queue& queue);
 
   mutable std::mutex mutex_;
   std::unordered_map<std::int64_t, core::QueueRef> by_id_;

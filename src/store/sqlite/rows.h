@@ -1,25 +1,12 @@
 #pragma once
 
-#include "core/records/event.h"
 #include "core/records/records.h"
+#include "store/packed_event.h"
 #include "store/packed_row.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/queues.h"
 
-#include <array>
-
 namespace ff::store::sqlite {
-
-/// An execution id as it is stored: the uuid, then the partition. Sorts like the id.
-class IdBytes {
- public:
-  explicit IdBytes(const ExecutionId& id);
-  std::string_view view() const { return {bytes_.data(), bytes_.size()}; }
-
- private:
-  std::array<char, 18> bytes_;
-};
-ExecutionId id_from(std::string_view bytes);
 
 /// Content types are stored only when they are not the usual one.
 inline constexpr std::string_view kDefaultContentType = "application/json";
@@ -48,19 +35,6 @@ Result<void> write_lane(Statement& statement, const Lane& lane);
 Result<core::IdempotencyRecord> read_key(const Statement& row, const core::IdempotencyId& id);
 Result<void> write_key(Statement& statement, const core::IdempotencyRecord& record);
 
-/// One stored row of the log: a single event, or a lease event and the completion that followed it at once.
-struct EventRow {
-  const core::EventRecord* lease = nullptr;  ///< set when the row carries two
-  const core::EventRecord* event = nullptr;
-};
-/// The row that begins with `events[at]`.
-EventRow event_row(const std::vector<core::EventRecord>& events, std::size_t at);
-/// The lease event of a row, if it has one.
-const core::EventRecord* lease_of(const EventRow& row);
-/// Kind, lease event, outcome and source of a cancel in one number.
-std::int64_t pack_what(const EventRow& row);
-/// What few events have, as JSON; empty when this one has none of it.
-std::string pack_extra(const core::EventRecord& event);
 /// The one or two events of a row, in order; `prev_event_id` leads to the one before.
 struct ReadEvents {
   std::vector<Event> events;

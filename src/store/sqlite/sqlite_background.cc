@@ -1,14 +1,8 @@
-// What runs beside the writer: the checkpointer, and the file that tells processes of each other.
+// What runs beside the writer: the checkpointer.
 
-#include "core/errors.h"
 #include "store/sqlite/sqlite_store.h"
 
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 namespace ff::store::sqlite {
 namespace {
@@ -18,31 +12,6 @@ constexpr int kCheckpointFromPages = 1'000;
 constexpr int kWriterHelpsFromPages = 8'000;
 
 }  // namespace
-
-Peers::~Peers() {
-  if (fd_ >= 0) close(fd_);
-}
-
-Result<void> Peers::join(const std::string& database_path) {
-  const std::string path = database_path + "-peers";
-  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  struct flock lock {};
-  lock.l_type = F_RDLCK;
-  lock.l_len = 1;
-  if (fd_ < 0 || fcntl(fd_, F_OFD_SETLK, &lock) != 0)
-    return core::fail(ErrorCode::store_unavailable,
-                      fmt::format("'{}' cannot be created and locked ({}). The folder of the database must be writable.",
-                                  path, std::strerror(errno)),
-                      {{"reason", std::string("cannot_open")}});
-  return {};
-}
-
-bool Peers::others_present() const {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_len = 1;
-  return fcntl(fd_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
 
 Result<void> Checkpointer::start(const std::string& path, std::uint32_t busy_timeout_ms) {
   auto connection = Connection::open(path, OpenMode::read_write, false, busy_timeout_ms);

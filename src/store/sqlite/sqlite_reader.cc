@@ -48,6 +48,8 @@ Result<void> SqliteReader::prepare() {
       {&terminal_count_, sql::kTerminalCount},
       {&queue_ids_, sql::kQueueIds},
       {&keys_expired_, sql::kKeysExpired},
+      {&keys_after_, sql::kKeysAfter},
+      {&events_after_, sql::kEventsAfter},
   };
   for (const auto& [statement, text] : all) {
     auto prepared = connection_.prepare(text);

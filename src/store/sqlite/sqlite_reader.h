@@ -40,7 +40,9 @@ class SqliteReader final : public Reader {
                                            const std::function<bool(const ExecutionRecord&)>& accept) override;
   Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs now, std::uint32_t limit) override;
 
-  // ---- everything (sqlite_verify.cc) ----
+  // ---- everything (sqlite_walks.cc, sqlite_verify.cc) ----
+  Result<Walk<core::IdempotencyRecord>> keys(const std::string& after, std::uint32_t limit) override;
+  Result<Walk<Event>> log(const std::string& after, std::uint32_t limit) override;
   Result<std::vector<std::string>> verify(std::uint32_t limit) override;
 
  private:
@@ -78,6 +80,7 @@ class SqliteReader final : public Reader {
   Statement candidates_, due_, next_due_, due_count_, retired_, terminal_count_, queue_ids_, keys_expired_;
   /// Per queue, behind which row the walk over ended executions goes on.
   std::map<std::int64_t, std::pair<TimeMs, std::int64_t>> retired_after_;
+  Statement keys_after_, events_after_;
 };
 
 }  // namespace ff::store::sqlite

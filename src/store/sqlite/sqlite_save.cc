@@ -23,7 +23,6 @@ Result<void> SqliteSession::commit() {
   if (auto committed = commit_.run(); !committed) return committed;
   in_transaction_ = false;
   queues_.committed();
-  last_commit_ = std::chrono::steady_clock::now();
   finish_checkpoint_ = shared_->checkpointer.committed(wal_pages_);
   return {};
 }

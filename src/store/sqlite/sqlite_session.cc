@@ -6,15 +6,6 @@
 #include <sqlite3.h>
 
 namespace ff::store::sqlite {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// A writer that has held the lock this long without a pause lets others in, for this long.
-constexpr auto kBurstMax = std::chrono::milliseconds(20);
-constexpr auto kPause = std::chrono::milliseconds(2);
-
-}  // namespace
 
 Result<std::unique_ptr<SqliteSession>> SqliteSession::open(std::shared_ptr<SqliteShared> shared) {
   auto connection = open_connection(*shared, OpenMode::read_write);
@@ -23,6 +14,7 @@ Result<std::unique_ptr<SqliteSession>> SqliteSession::open(std::shared_ptr<Sqlit
   if (!queues) return std::unexpected(queues.error());
   std::unique_ptr<SqliteSession> session(
       new SqliteSession(std::move(shared), std::move(*connection), std::move(*queues)));
+  if (auto opened = session->turnstile_.open(session->shared_->path); !opened) return std::unexpected(opened.error());
   if (auto prepared = session->prepare(); !prepared) return std::unexpected(prepared.error());
   return session;
 }
@@ -85,23 +77,15 @@ Result<void> SqliteSession::prepare() {
   return {};
 }
 
-void SqliteSession::yield_to_others() {
-  const auto now = Clock::now();
-  if (now - last_commit_ > kPause) {
-    burst_since_ = now;
-  } else if (now - burst_since_ >= kBurstMax) {
-    if (shared_->peers.others_present()) std::this_thread::sleep_for(kPause);
-    burst_since_ = Clock::now();
-  }
-}
-
 Result<Step> SqliteSession::begin() {
-  yield_to_others();
   if (finish_checkpoint_) {
     finish_checkpoint_ = false;
     sqlite3_wal_checkpoint_v2(connection_.raw(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   }
-  if (auto begun = begin_.run(); !begun) return std::unexpected(begun.error());
+  turnstile_.enter();
+  const auto begun = begin_.run();
+  turnstile_.leave();
+  if (!begun) return std::unexpected(begun.error());
   in_transaction_ = true;
   rows_.clear();
   return Step::done;

@@ -1,11 +1,10 @@
 #pragma once
 
 #include "store/sqlite/outgoing.h"
+#include "store/sqlite/peers.h"
 #include "store/sqlite/sqlite_store.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
-
-#include <chrono>
 
 namespace ff::store::sqlite {
 
@@ -29,7 +28,6 @@ class SqliteSession final : public Session {
       : shared_(std::move(shared)), connection_(std::move(connection)), queues_(std::move(queues)) {}
 
   Result<void> prepare();
-  void yield_to_others();
   Result<void> load_executions(core::WorkingSet& set, const std::vector<ExecutionId>& ids);
   Result<void> keep_row(core::WorkingSet& set, const Statement& row);
   Result<void> load_payloads(core::WorkingSet& set, const std::vector<ExecutionId>& ids);
@@ -54,13 +52,12 @@ class SqliteSession final : public Session {
   std::shared_ptr<SqliteShared> shared_;
   Connection connection_;
   Queues queues_;
+  Turnstile turnstile_;
   boost::unordered_flat_map<ExecutionId, RowMeta, std::hash<ExecutionId>> rows_;
   bool in_transaction_ = false;
   int wal_pages_ = 0;  ///< length of the log after the last commit, told by SQLite
   bool finish_checkpoint_ = false;
   TimeMs last_now_ = 0;
-  std::chrono::steady_clock::time_point burst_since_{};
-  std::chrono::steady_clock::time_point last_commit_{};
 
   // What the statements below read as tables; they must outlive the statements.
   CoreRows new_core_, changed_core_;

@@ -37,6 +37,31 @@ bool on_network(const fs::path& folder) {
   }
 }
 
+/// The data set that was made before, if there is one.
+Result<std::optional<core::Dataset>> read_dataset(Connection& connection) {
+  auto select = connection.prepare(
+      "SELECT data_set_id, handle_key, num_flow_partitions, num_budget_partitions, num_quota_partitions, lane_spread, "
+      "event_shards, created_at_ms, engine_version FROM ff_dataset");
+  if (!select) return std::unexpected(select.error());
+  auto row = select->step();
+  if (!row) return std::unexpected(row.error());
+  if (!*row) return std::nullopt;
+  core::Dataset found;
+  found.data_set_id = select->uuid(0);
+  const auto stored_key = select->blob(1);
+  if (stored_key.size() != found.handle_key.size())
+    return std::unexpected(core::corruption("ff_dataset", "handle_key", "wrong length"));
+  std::copy(stored_key.begin(), stored_key.end(), found.handle_key.begin());
+  found.partitioning.num_flow_partitions = static_cast<std::uint16_t>(select->number(2));
+  found.partitioning.num_budget_partitions = static_cast<std::uint16_t>(select->number(3));
+  found.partitioning.num_quota_partitions = static_cast<std::uint16_t>(select->number(4));
+  found.partitioning.lane_spread = static_cast<std::uint16_t>(select->number(5));
+  found.event_shards = static_cast<std::uint16_t>(select->number(6));
+  found.created_at_ms = select->number(7);
+  found.engine_version = select->text(8);
+  return found;
+}
+
 class SqliteStore final : public Store {
  public:
   explicit SqliteStore(std::shared_ptr<SqliteShared> shared) : shared_(std::move(shared)) {}
@@ -48,6 +73,7 @@ class SqliteStore final : public Store {
   StoreInfo info() override { return shared_->info; }
   StoreTraits traits() const override { return {1, true, true}; }
   Result<core::Dataset> adopt_dataset(const core::Dataset& proposed) override;
+  Result<void> set_engine_version(const std::string& version) override;
   Result<std::unique_ptr<Session>> open_session() override { return sqlite::open_session(shared_); }
   Result<std::unique_ptr<Reader>> open_reader() override { return sqlite::open_reader(shared_); }
   void watch(ForeignWatcher* watcher) override;
@@ -64,9 +90,13 @@ class SqliteStore final : public Store {
   std::thread thread_;
 };
 
+/// Reads before it writes: opening a data set that exists needs no lock.
 Result<core::Dataset> SqliteStore::adopt_dataset(const core::Dataset& proposed) {
-  auto connection = open_connection(*shared_, OpenMode::read_write);
+  auto connection = open_connection(*shared_, OpenMode::read_write, shared_->boot_wait_ms());
   if (!connection) return std::unexpected(connection.error());
+  auto found = read_dataset(*connection);
+  if (!found) return std::unexpected(found.error());
+  if (*found) return **found;
   if (auto begun = connection->execute(std::string(sql::kBegin)); !begun) return std::unexpected(begun.error());
   auto insert = connection->prepare(
       "INSERT OR IGNORE INTO ff_dataset (only_row, data_set_id, handle_key, num_flow_partitions, "
@@ -83,26 +113,17 @@ Result<core::Dataset> SqliteStore::adopt_dataset(const core::Dataset& proposed) 
   if (auto done = insert->run(); !done) return std::unexpected(done.error());
   if (auto done = connection->execute(std::string(sql::kCommit)); !done) return std::unexpected(done.error());
 
-  auto select = connection->prepare(
-      "SELECT data_set_id, handle_key, num_flow_partitions, num_budget_partitions, num_quota_partitions, lane_spread, "
-      "event_shards, created_at_ms, engine_version FROM ff_dataset");
-  if (!select) return std::unexpected(select.error());
-  auto row = select->step();
-  if (!row) return std::unexpected(row.error());
-  core::Dataset found;
-  found.data_set_id = select->uuid(0);
-  const auto stored_key = select->blob(1);
-  if (stored_key.size() != found.handle_key.size())
-    return std::unexpected(core::corruption("ff_dataset", "handle_key", "wrong length"));
-  std::copy(stored_key.begin(), stored_key.end(), found.handle_key.begin());
-  found.partitioning.num_flow_partitions = static_cast<std::uint16_t>(select->number(2));
-  found.partitioning.num_budget_partitions = static_cast<std::uint16_t>(select->number(3));
-  found.partitioning.num_quota_partitions = static_cast<std::uint16_t>(select->number(4));
-  found.partitioning.lane_spread = static_cast<std::uint16_t>(select->number(5));
-  found.event_shards = static_cast<std::uint16_t>(select->number(6));
-  found.created_at_ms = select->number(7);
-  found.engine_version = select->text(8);
-  return found;
+  found = read_dataset(*connection);
+  if (!found) return std::unexpected(found.error());
+  return found->value();
+}
+
+Result<void> SqliteStore::set_engine_version(const std::string& version) {
+  auto connection = open_connection(*shared_, OpenMode::read_write);
+  if (!connection) return std::unexpected(connection.error());
+  auto update = connection->prepare("UPDATE ff_dataset SET engine_version = ?1");
+  if (!update) return std::unexpected(update.error());
+  return update->bind(1, version).run();
 }
 
 void SqliteStore::watch(ForeignWatcher* watcher) {
@@ -167,7 +188,7 @@ void SqliteStore::watch_loop(Connection connection, ForeignWatcher* watcher) {
 /// handler, when another process is about to do the same: the loser tries again and finds it done.
 Result<std::string> enter_wal(const SqliteShared& shared, Connection& connection) {
   using std::chrono::steady_clock;
-  const auto give_up_at = steady_clock::now() + std::chrono::milliseconds(shared.options.request_timeout_ms);
+  const auto give_up_at = steady_clock::now() + std::chrono::milliseconds(shared.boot_wait_ms());
   while (true) {
     auto mode = connection.value("PRAGMA journal_mode = WAL");
     if (mode || mode.error().code != ErrorCode::resource_exhausted || steady_clock::now() >= give_up_at) return mode;
@@ -243,9 +264,9 @@ Result<void> check_after_crash(SqliteShared& shared, Connection& connection, boo
 
 TimeMs SqliteShared::now() const { return options.clock ? options.clock->now_ms() : system_now_ms(); }
 
-Result<Connection> open_connection(const SqliteShared& shared, OpenMode mode) {
+Result<Connection> open_connection(const SqliteShared& shared, OpenMode mode, std::optional<std::uint32_t> wait_ms) {
   auto connection = Connection::open(shared.path, OpenMode::read_write, mode == OpenMode::read_write && shared.options.create,
-                                     shared.options.request_timeout_ms);
+                                     wait_ms.value_or(shared.options.request_timeout_ms));
   if (!connection) return connection;
   for (const char* setting : {"PRAGMA synchronous = FULL", "PRAGMA cache_size = -32768", "PRAGMA temp_store = MEMORY",
                               "PRAGMA wal_autocheckpoint = 0", "PRAGMA foreign_keys = OFF"})
@@ -256,6 +277,10 @@ Result<Connection> open_connection(const SqliteShared& shared, OpenMode mode) {
 }
 
 Result<int> migrate(Connection& connection, bool auto_migrate, TimeMs now) {
+  constexpr const char* kVersionFound = "SELECT coalesce(max(version), 0) FROM ff_migration_annotation";
+  const int want = migrations().back().version;
+  // Mostly there is nothing to do, and then no lock is needed. A new file has no such table.
+  if (auto current = connection.value(kVersionFound); current && std::stoi(*current) == want) return want;
   if (auto begun = connection.execute(std::string(sql::kBegin)); !begun) return std::unexpected(begun.error());
   auto give_up = [&](Error error) -> Result<int> {
     (void)connection.execute(std::string(sql::kRollback));
@@ -266,10 +291,9 @@ Result<int> migrate(Connection& connection, bool auto_migrate, TimeMs now) {
                                      "NOT NULL)");
       !done)
     return give_up(done.error());
-  auto stored = connection.value("SELECT coalesce(max(version), 0) FROM ff_migration_annotation");
+  auto stored = connection.value(kVersionFound);
   if (!stored) return give_up(stored.error());
   const int have = std::stoi(*stored);
-  const int want = migrations().back().version;
   if (have > want)
     return give_up(refusal("schema_too_new", fmt::format("The database has schema version {}, this program knows {}. Use a "
                                                          "newer program.",
@@ -335,7 +359,7 @@ Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, const StoreO
   if (auto joined = shared->peers.join(path); !joined) return std::unexpected(joined.error());
   const bool log_left = !size_error && log_bytes > 0 && !shared->peers.others_present();
 
-  auto connection = open_connection(*shared, OpenMode::read_write);
+  auto connection = open_connection(*shared, OpenMode::read_write, shared->boot_wait_ms());
   if (!connection) return std::unexpected(as_refusal(connection.error()));
   if (auto done = settle_settings(*shared, *connection); !done) return std::unexpected(as_refusal(done.error()));
   if (auto done = check_after_crash(*shared, *connection, log_left); !done) return std::unexpected(as_refusal(done.error()));

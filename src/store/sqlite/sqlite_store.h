@@ -1,5 +1,6 @@
 #pragma once
 
+#include "store/sqlite/peers.h"
 #include "store/sqlite/queues.h"
 #include "store/store.h"
 
@@ -13,18 +14,6 @@ namespace ff::store {
 Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, const StoreOptions& options);
 
 namespace sqlite {
-
-/// Tells whether other processes have the same database open: each holds a shared lock on a file beside it, which the
-/// system drops when the process ends, however it ends.
-class Peers {
- public:
-  ~Peers();
-  Result<void> join(const std::string& database_path);
-  bool others_present() const;
-
- private:
-  int fd_ = -1;
-};
 
 /// Copies the write-ahead log back into the database on a thread of its own, and keeps it from growing without bound.
 class Checkpointer {
@@ -57,13 +46,18 @@ struct SqliteShared {
   StoreInfo info;
 
   TimeMs now() const;
+  /// How long an opening waits for another process that is making or changing the schema: a minute, when a request
+  /// waits for five seconds.
+  std::uint32_t boot_wait_ms() const { return options.request_timeout_ms * 12; }
 };
 
 Result<std::unique_ptr<Session>> open_session(std::shared_ptr<SqliteShared> shared);
 Result<std::unique_ptr<Reader>> open_reader(std::shared_ptr<SqliteShared> shared);
 
-/// Opens a connection with the settings that the store relies on.
-Result<Connection> open_connection(const SqliteShared& shared, OpenMode mode);
+/// Opens a connection with the settings that the store relies on. It waits for locks as long as a request may, unless
+/// told otherwise.
+Result<Connection> open_connection(const SqliteShared& shared, OpenMode mode,
+                                   std::optional<std::uint32_t> wait_ms = std::nullopt);
 
 /// Brings the schema up to date under the write lock; returns the version that it had. `schema_too_new` or, without
 /// `auto_migrate`, `version_unsupported` when it cannot be.

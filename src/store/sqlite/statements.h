@@ -165,6 +165,10 @@ inline constexpr std::string_view kKeyDelete =
 inline constexpr std::string_view kKeysExpired =
     "SELECT namespace, operation, idempotency_key FROM ff_idempotency WHERE expires_at_ms < ?1 "
     "ORDER BY expires_at_ms LIMIT ?2";
+inline constexpr std::string_view kKeysAfter =
+    "SELECT partition_key, execution_id, outcome, created_at_ms, expires_at_ms, version, namespace, operation, "
+    "idempotency_key FROM ff_idempotency WHERE (idempotency_key, namespace, operation) > (?1, ?2, ?3) "
+    "ORDER BY idempotency_key, namespace, operation LIMIT ?4";
 
 // ---- events ----
 #define FF_EVENT_COLUMNS                                                                                       \
@@ -184,6 +188,8 @@ inline constexpr std::string_view kOperatorEventsBefore =
     "ORDER BY event_id DESC";
 inline constexpr std::string_view kEventsFrom =
     "SELECT event_id, what & 3, occurred_at_ms FROM ff_event WHERE event_id >= ?1 ORDER BY event_id LIMIT ?2";
+inline constexpr std::string_view kEventsAfter =
+    "SELECT " FF_EVENT_COLUMNS " FROM ff_event WHERE event_id > ?1 ORDER BY event_id LIMIT ?2";
 inline constexpr std::string_view kEventDelete = "DELETE FROM ff_event WHERE event_id = ?1";
 
 // ---- verification ----

@@ -1,0 +1,135 @@
+#pragma once
+
+#include "store/postgres/places.h"
+#include "store/postgres/rows.h"
+
+namespace ff::store::postgres {
+
+// What a batch writes, column by column, as arrays for `unnest`. They are reused from batch to batch.
+
+/// The ranges that the searches of some queues go through, as arrays: for each search where its ranges begin and end.
+class RangeArrays {
+ public:
+  /// A range that belongs to no search.
+  void add_range(const QueueRange& range);
+  void add_search(const std::vector<QueueRange>& ranges);
+  /// Appends where the searches begin and end, then the ranges.
+  Params& append_to(Params& params);
+
+ private:
+  Int4Array firsts_, lasts_, highs_, lows_;
+  Int8Array froms_;
+};
+
+/// New hot rows with their written-once parts.
+class NewRows {
+ public:
+  void clear();
+  bool empty() const { return ids_.empty(); }
+  void add(const core::ExecutionRecord& record, std::int32_t queue_id, const core::ExecutionInfo& info,
+           const core::PayloadPart* payload);
+  Params params();
+
+ private:
+  Int8Array created_, due_, started_, mutated_, versions_, epochs_;
+  Int4Array queues_, priorities_, states_, attempts_;
+  Int2Array buckets_;
+  BoolArray candidates_;
+  ByteaArray ids_, leases_, payloads_;
+  TextArray workers_, claim_keys_, details_, policies_, tags_, origins_, content_types_;
+};
+
+/// Rows that are live after the batch.
+class LiveRows {
+ public:
+  void clear();
+  bool empty() const { return ids_.empty(); }
+  void add(const core::ExecutionRecord& record, std::int32_t from_slot);
+  Params params();
+
+ private:
+  Int8Array due_, started_, mutated_, versions_, epochs_;
+  Int4Array priorities_, states_, attempts_, from_slots_;
+  Int2Array buckets_;
+  BoolArray candidates_;
+  ByteaArray ids_, leases_;
+  TextArray workers_, claim_keys_, details_;
+};
+
+/// Rows that have ended.
+class EndedRows {
+ public:
+  void clear();
+  bool empty() const { return ids_.empty(); }
+  /// `result` replaces the stored one unless `keeps_result`.
+  void add(const core::ExecutionRecord& record, std::int32_t from_slot, std::int32_t slot,
+           const core::ResultPart* result, bool keeps_result);
+  Params params();
+
+ private:
+  Int8Array retain_, started_, mutated_, versions_, epochs_;
+  Int4Array priorities_, states_, attempts_, slots_, from_slots_;
+  BoolArray keeps_;
+  ByteaArray ids_, leases_, results_;
+  TextArray workers_, details_, content_types_;
+};
+
+/// One text for each of some executions, with the slot of those that have ended.
+class TextRows {
+ public:
+  void clear();
+  bool empty() const { return ids_.empty(); }
+  void add(const ExecutionId& id, std::string_view text, std::int32_t slot);
+  Params params(bool with_slots);
+
+ private:
+  ByteaArray ids_;
+  TextArray texts_;
+  Int4Array slots_;
+};
+
+/// Entries of the index of tags.
+class TagRows {
+ public:
+  void clear();
+  bool empty() const { return keys_.empty(); }
+  void add(const std::string& key, const std::string& value, TimeMs created_at_ms, const ExecutionId& id);
+  Params params();
+
+ private:
+  TextArray keys_, values_;
+  Int8Array created_;
+  ByteaArray ids_;
+};
+
+class KeyRows {
+ public:
+  void clear();
+  bool empty() const { return keys_.empty(); }
+  void add(const core::IdempotencyRecord& record);
+  Params params();
+  /// The keys alone.
+  Params names();
+
+ private:
+  TextArray keys_, namespaces_, operations_;
+  Int4Array partitions_;
+  ByteaArray ids_, outcomes_;
+  Int8Array created_, expires_, versions_;
+};
+
+class EventRows {
+ public:
+  std::size_t size() const { return what_.size(); }
+  void add(const EventRow& row, std::optional<std::int32_t> queue_id, std::int32_t slot, std::int32_t shard);
+  Params params();
+
+ private:
+  Int8Array occurred_, epochs_;
+  Int4Array slots_, shards_, queues_, what_, attempts_;
+  ByteaArray ids_, leases_;
+  TextArray workers_, reasons_, extras_;
+  std::string buffer_;
+};
+
+}  // namespace ff::store::postgres

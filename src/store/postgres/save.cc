@@ -1,0 +1,303 @@
+// The second half of a batch: writing what the decisions changed.
+
+#include "core/errors.h"
+#include "store/postgres/session.h"
+#include "store/postgres/statements.h"
+
+#include <thread>
+
+namespace ff::store::postgres {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long a batch asks for the fate of a commit that was not answered.
+constexpr auto kFindOutMax = 5s;
+/// Stands for the hot table where a slot is named.
+constexpr std::int32_t kNoSlot = -2;
+
+}  // namespace
+
+void PostgresSession::clear_outgoing() {
+  new_rows_.clear();
+  updated_.clear();
+  revived_.clear();
+  ended_.clear();
+  ended_again_.clear();
+  for (TextRows* rows : {&live_tags_, &ended_tags_, &live_attempts_, &ended_attempts_}) rows->clear();
+  added_tags_.clear();
+  removed_tags_.clear();
+  for (KeyRows* rows : {&new_keys_, &changed_keys_, &removed_keys_}) rows->clear();
+  free_ids_.clear();
+  erased_live_.clear();
+  erased_ended_.clear();
+  erased_slots_.clear();
+  shards_.clear();
+  events_.clear();
+  lanes_.clear();
+}
+
+Result<Step> PostgresSession::save(std::span<Unit* const> units) {
+  clear_outgoing();
+  for (Unit* unit : units)
+    if (auto collected = collect(*unit); !collected) return std::unexpected(before_commit(collected.error()));
+  if (std::exchange(begin_owed_, false)) {
+    connection_.queue(sql::kBegin);
+    in_transaction_ = true;
+  }
+  for (Unit* unit : units) queue_lanes(unit->set);
+  queue_writes();
+  connection_.queue(sql::kCommit);
+  const std::string server_started = connection_.server_started();
+  auto answers = connection_.flush();
+  if (!answers) {
+    if (!connection_.is_open()) return find_out(units, answers.error(), server_started);
+    if (answers.error().context.text("sqlstate") != "23514") return std::unexpected(answers.error());
+    shared_->slots.forget();  // a partition that was there is gone
+    return core::fail(ErrorCode::retry_exhausted, answers.error().message);
+  }
+  in_transaction_ = false;
+  for (Unit* unit : units) unit->outcome = Unit::Outcome::committed;
+  shared_->wake_ups.committed(learn_places(units));
+  return Step::done;
+}
+
+Result<void> PostgresSession::collect(Unit& unit) {
+  if (auto done = collect_executions(unit.set, unit.now); !done) return done;
+  collect_attempts(unit.set);
+  collect_keys(unit.set);
+  return collect_events(unit.set);
+}
+
+// ---- executions ---------------------------------------------------------------------------------------------------
+
+Result<void> PostgresSession::collect_executions(core::WorkingSet& set, TimeMs now) {
+  std::vector<const ExecutionSlot*> added;
+  for (const auto& slot : set.executions().slots()) {
+    if (!slot.dirty) continue;
+    if (slot.value && !slot.stored) {
+      added.push_back(&slot);
+    } else if (slot.value) {
+      if (auto done = add_final(set, slot, false, now); !done) return done;
+      if (slot.before->tags != slot.value->tags) {
+        const std::string text = slot.value->tags ? pack_tags(*slot.value->tags) : std::string();
+        const auto& place = rows_[slot.key].slot;
+        (place ? ended_tags_ : live_tags_).add(slot.key, text, place.value_or(kNoSlot));
+        add_tags(slot.key, slot.value->times.created_at_ms, slot.before->tags.get(), slot.value->tags.get());
+      }
+    } else if (slot.stored) {
+      const auto& place = rows_[slot.key].slot;
+      (place ? erased_ended_ : erased_live_).add(IdBytes(slot.key).view());
+      if (place) erased_slots_.add(*place);
+      if (slot.before->tags) add_tags(slot.key, slot.before->times.created_at_ms, slot.before->tags.get(), nullptr);
+    }
+  }
+  // In one order, because an id that another batch inserts too makes the later one wait.
+  std::sort(added.begin(), added.end(), [](const auto* a, const auto* b) { return a->key < b->key; });
+  for (const auto* slot : added) {
+    if (auto done = add_new(set, *slot); !done) return done;
+    if (slot->value->is_terminal())
+      if (auto done = add_final(set, *slot, true, now); !done) return done;
+  }
+  return {};
+}
+
+Result<void> PostgresSession::add_new(core::WorkingSet& set, const ExecutionSlot& slot) {
+  const core::ExecutionRecord& record = *slot.value;
+  auto queue_id = queues_.id_of(record.queue, true);
+  if (!queue_id) return std::unexpected(queue_id.error());
+  const core::ExecutionInfo* info = set.info(slot.key);
+  if (!info || !*queue_id) return std::unexpected(core::corruption("ff_exec_info", "policy", "missing at insert"));
+  new_rows_.add(record, **queue_id, *info, set.payload(slot.key));
+  if (looked_up_free_.contains(slot.key)) free_ids_.add(IdBytes(slot.key).view());
+  rows_[slot.key] = {};
+  if (record.tags) add_tags(record.id, record.times.created_at_ms, nullptr, record.tags.get());
+  return {};
+}
+
+/// Puts a row where it belongs after the batch, and remembers the place.
+Result<void> PostgresSession::add_final(core::WorkingSet& set, const ExecutionSlot& slot, bool is_new, TimeMs now) {
+  const core::ExecutionRecord& record = *slot.value;
+  RowMeta& meta = rows_[slot.key];
+  const auto from = meta.slot;
+  if (!record.is_terminal()) {
+    (from ? revived_ : updated_).add(record, from.value_or(kNoSlot));
+    meta.slot.reset();
+    return {};
+  }
+  const auto* result = set.results().find(slot.key);
+  const bool changes_result = result && result->dirty;
+  const core::ResultPart* part = changes_result ? result->value.get() : nullptr;
+  const TimeMs retain_until = record.times.retain_until_ms.value_or(now);
+  const bool stays = from && !is_new && slot.before->times.retain_until_ms == record.times.retain_until_ms;
+  const std::int32_t to = stays ? *from : done_slot(retain_until, now);
+  if (auto made = shared_->slots.ensure(History::executions, to); !made) return made;
+  (from ? ended_again_ : ended_).add(record, from.value_or(kNoSlot), to, part, from && !changes_result);
+  meta.slot = to;
+  return {};
+}
+
+void PostgresSession::add_tags(const ExecutionId& id, TimeMs created_at_ms, const Tags* before, const Tags* after) {
+  auto has = [](const Tags* tags, const std::string& key, const std::string& value) {
+    if (!tags) return false;
+    auto it = tags->find(key);
+    return it != tags->end() && it->second == value;
+  };
+  if (before)
+    for (const auto& [key, value] : *before)
+      if (!has(after, key, value)) removed_tags_.add(key, value, created_at_ms, id);
+  if (after)
+    for (const auto& [key, value] : *after)
+      if (!has(before, key, value)) added_tags_.add(key, value, created_at_ms, id);
+}
+
+void PostgresSession::collect_attempts(core::WorkingSet& set) {
+  std::map<core::AttemptKey, const Attempt*> filed;
+  for (const auto& slot : set.attempts().slots())
+    if (slot.dirty && slot.value && set.execution(slot.key.execution_id)) filed.emplace(slot.key, slot.value.get());
+  for (auto it = filed.begin(); it != filed.end();) {
+    const ExecutionId id = it->first.execution_id;
+    std::string lines;
+    for (; it != filed.end() && it->first.execution_id == id; ++it)
+      lines.append(pack_attempt(*it->second)).append(1, '\n');
+    const auto& place = rows_[id].slot;
+    (place ? ended_attempts_ : live_attempts_).add(id, lines, place.value_or(kNoSlot));
+  }
+}
+
+// ---- keys, lanes, events ------------------------------------------------------------------------------------------
+
+void PostgresSession::collect_keys(core::WorkingSet& set) {
+  std::map<core::IdempotencyId, const core::IdempotencyRecord*> added;
+  for (const auto& slot : set.keys().slots()) {
+    if (!slot.dirty) continue;
+    if (!slot.value) {
+      if (slot.stored) removed_keys_.add(*slot.before);
+    } else if (slot.stored) {
+      changed_keys_.add(*slot.value);
+    } else {
+      added.emplace(slot.key, slot.value.get());
+    }
+  }
+  for (const auto& [id, record] : added) new_keys_.add(*record);
+}
+
+void PostgresSession::queue_lanes(core::WorkingSet& set) {
+  std::map<std::string, const core::Table<std::string, Lane>::Slot*> changed;
+  for (const auto& slot : set.lanes().slots())
+    if (slot.dirty && slot.value) changed.emplace(slot.key, &slot);
+  for (const auto& [id, slot] : changed) {
+    Params params = lanes_.emplace_back(*slot->value).params();
+    if (!slot->stored)
+      connection_.queue(sql::kLaneInsert, std::move(params));
+    else
+      connection_.queue(sql::kLaneUpdate, params.number(static_cast<std::int64_t>(slot->before->version)));
+  }
+}
+
+Result<void> PostgresSession::collect_events(core::WorkingSet& set) {
+  const auto& events = set.events();
+  std::set<std::int32_t> shards;
+  const std::int32_t shard_count = std::max<std::int32_t>(1, shared_->event_shards.load());
+  for (std::size_t at = 0; at < events.size();) {
+    const EventRow row = event_row(events, at);
+    at += row.lease ? 2 : 1;
+    const core::EventRecord& event = *row.event;
+    std::optional<std::int32_t> queue_id;
+    if (event.queue) {
+      auto found = queues_.id_of(event.queue, true);
+      if (!found) return std::unexpected(found.error());
+      queue_id = *found;
+    }
+    const std::int32_t slot = event_slot(event.occurred_at_ms, event.kind == EventKind::operator_);
+    if (auto made = shared_->slots.ensure(History::events, slot); !made) return made;
+    const std::int32_t shard = event.partition % shard_count;
+    if (events_.empty() || events_.back().size() == sql::kEventRowsMax) events_.emplace_back();
+    events_.back().add(row, queue_id, slot, shard);
+    shards.insert(shard);
+  }
+  for (std::int32_t shard : shards) shards_.add(shard);
+  return {};
+}
+
+// ---- the commit ---------------------------------------------------------------------------------------------------
+
+void PostgresSession::queue_writes() {
+  auto queue_if = [&](auto& rows, const Sql& sql) {
+    if (!rows.empty()) connection_.queue(sql, rows.params());
+  };
+  queue_if(new_keys_, sql::kKeyInsert);
+  queue_if(changed_keys_, sql::kKeyUpdate);
+  if (!removed_keys_.empty()) connection_.queue(sql::kKeyDelete, removed_keys_.names());
+  queue_if(new_rows_, sql::kInsertCore);
+  if (!free_ids_.empty())
+    connection_.queue(sql::kStillFree, Params().array(free_ids_).number(shared_->manual_now()));
+  queue_if(updated_, sql::kUpdateCore);
+  queue_if(ended_, sql::kMoveToDone);
+  queue_if(revived_, sql::kMoveToCore);
+  queue_if(ended_again_, sql::kUpdateDone);
+  if (!live_tags_.empty()) connection_.queue(sql::kTagsCore, live_tags_.params(false));
+  if (!ended_tags_.empty()) connection_.queue(sql::kTagsDone, ended_tags_.params(true));
+  if (!live_attempts_.empty()) connection_.queue(sql::kAttemptsCore, live_attempts_.params(false));
+  if (!ended_attempts_.empty()) connection_.queue(sql::kAttemptsDone, ended_attempts_.params(true));
+  if (!erased_live_.empty()) connection_.queue(sql::kDeleteCore, Params().array(erased_live_));
+  if (!erased_ended_.empty())
+    connection_.queue(sql::kDeleteDone, Params().array(erased_ended_).array(erased_slots_));
+  queue_if(removed_tags_, sql::kTagDelete);
+  queue_if(added_tags_, sql::kTagInsert);
+  if (events_.empty()) return;
+  connection_.queue(sql::kShardLocks, Params().array(shards_));
+  for (auto& rows : events_) connection_.queue(sql::kEventInsert, rows.params());
+}
+
+Result<Step> PostgresSession::find_out(std::span<Unit* const> units, Error error, const std::string& server_started) {
+  in_transaction_ = false;
+  auto unknown = [&](std::string_view why) -> Result<Step> {
+    return core::fail(
+        ErrorCode::store_unavailable,
+        fmt::format("{} Whether this call was carried out is not known ({}); repeat it.", error.message, why),
+        {{"reason", std::string("outcome_unknown")}});
+  };
+  if (xact_.empty()) return unknown("the transaction has no number");
+  const auto until = std::chrono::steady_clock::now() + kFindOutMax;
+  std::string fate;
+  while (fate.empty()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    if (left <= 0ms) return unknown("the database does not answer");
+    if (auto opened = connection_.open(left); !opened) return unknown(opened.error().message);
+    auto rows = connection_.query(sql::kXactStatus, Params().bytes(xact_));
+    if (!rows && is_lost(rows.error())) continue;
+    // A number that the server has not given out: it forgot the transaction when it crashed.
+    fate = rows && !rows->is_null(0, 0) ? std::string(rows->text(0, 0)) : "aborted";
+    if (fate != "in progress") break;
+    fate.clear();
+    std::this_thread::sleep_for(20ms);
+  }
+  if (fate != "committed")
+    return core::fail(ErrorCode::retry_exhausted, "The connection was lost before the commit; nothing was changed.");
+  if (connection_.server_started() != server_started) {
+    // After a crash the server may have given the same number to somebody else: only our own rows prove that it was us.
+    ByteaArray ids;
+    for (Unit* unit : units)
+      for (const auto& slot : unit->set.executions().slots())
+        if (slot.dirty) ids.add(IdBytes(slot.key).view());
+    const std::string short_number = std::to_string(static_cast<std::uint32_t>(std::stoull(xact_)));
+    auto rows = connection_.query(sql::kWrittenBy, Params().array(ids).bytes(short_number));
+    if (!rows || rows->number(0, 0) == 0) return unknown("the database was restarted meanwhile");
+  }
+  for (Unit* unit : units) unit->outcome = Unit::Outcome::committed;
+  shared_->wake_ups.committed(learn_places(units));
+  return Step::done;
+}
+
+/// Events before these times are no longer shown; their partitions are dropped when all of one is that old. How many
+/// rows that will be is not counted.
+Result<std::uint64_t> PostgresSession::trim_events(TimeMs before, TimeMs audit_before, std::uint32_t) {
+  rollback();
+  if (auto opened = connection_.open(kFindOutMax); !opened) return std::unexpected(opened.error());
+  auto done = connection_.query(sql::kKeptFrom, Params().number(before).number(audit_before));
+  if (!done) return std::unexpected(done.error());
+  return 0;
+}
+
+}  // namespace ff::store::postgres

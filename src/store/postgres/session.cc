@@ -1,0 +1,365 @@
+#include "store/postgres/session.h"
+
+#include "core/errors.h"
+#include "store/postgres/statements.h"
+
+namespace ff::store::postgres {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long a batch tries to get its connection back before its callers hear of it.
+constexpr auto kReconnectMax = 2s;
+constexpr int kInfoColumn = kCoreColumns;
+constexpr int kOrdinalColumn = kCoreColumns + 5;
+
+}  // namespace
+
+Result<std::unique_ptr<PostgresSession>> PostgresSession::open(std::shared_ptr<PostgresShared> shared) {
+  std::unique_ptr<PostgresSession> session(new PostgresSession(std::move(shared)));
+  if (auto opened = session->connection_.open(kReconnectMax); !opened) return std::unexpected(opened.error());
+  return session;
+}
+
+Result<Step> PostgresSession::begin() {
+  rollback();
+  if (auto opened = connection_.open(kReconnectMax); !opened) return std::unexpected(opened.error());
+  begin_owed_ = true;
+  rows_.clear();
+  looked_up_free_.clear();
+  xact_.clear();
+  return Step::done;
+}
+
+void PostgresSession::rollback() {
+  forget_searches();
+  begin_owed_ = false;
+  if (!std::exchange(in_transaction_, false) || !connection_.is_open()) return;
+  if (auto done = connection_.query(sql::kRollback); !done) connection_.close();
+}
+
+Result<std::vector<Rows>> PostgresSession::send() {
+  auto answers = connection_.flush();
+  if (answers) return answers;
+  return std::unexpected(before_commit(answers.error()));
+}
+
+Error PostgresSession::before_commit(Error error) {
+  if (!is_lost(error)) return error;
+  in_transaction_ = in_transaction_ && connection_.is_open();
+  return {ErrorCode::retry_exhausted, error.message, {}};
+}
+
+// ---- loading ------------------------------------------------------------------------------------------------------
+
+void PostgresSession::set_clock(Unit& unit, const Rows& clock) {
+  const TimeMs now = shared_->manual_now().value_or(clock.number(0, 0));
+  if (!clock.is_null(0, 1)) xact_ = clock.text(0, 1);
+  unit.now = std::max({unit.now, last_now_, now});
+  for (const auto& slot : unit.set.executions().slots())
+    if (slot.value) unit.now = std::max(unit.now, slot.value->times.last_mutation_at_ms);
+  last_now_ = unit.now;
+}
+
+/// Keeps a row; one that cannot be read is remembered as such and harms only who wants it. False: it was there already.
+Result<bool> PostgresSession::keep_row(core::WorkingSet& set, const Rows& rows, int row) {
+  const ExecutionId id = id_of_row(rows, row);
+  if (set.executions().find(id) || set.why_unreadable(id)) return false;
+  auto read = read_core(rows, row, queues_);
+  if (!read && read.error().code != ErrorCode::corruption) return std::unexpected(read.error());
+  if (!read) {
+    set.unreadable(id, read.error());
+    return true;
+  }
+  rows_[id] = read->meta;
+  set.executions().loaded(id, std::move(read->record));
+  return true;
+}
+
+Result<void> PostgresSession::keep_rows(core::WorkingSet& set, const Rows& rows) {
+  for (int row = 0; row < rows.size(); ++row)
+    if (auto kept = keep_row(set, rows, row); !kept) return std::unexpected(kept.error());
+  return {};
+}
+
+void PostgresSession::keep_info(core::WorkingSet& set, const ExecutionId& id, const Rows& rows, int row, int column,
+                                bool with_payload) {
+  auto info = unpack_info(rows.text(row, column), rows.text(row, column + 1));
+  if (!info) return set.unreadable(id, info.error());
+  info->payload_content_type = content_type_of(rows, row, column + 2);
+  if (!rows.is_null(row, column + 3)) info->payload_bytes = static_cast<std::uint64_t>(rows.number(row, column + 3));
+  if (with_payload) {
+    std::unique_ptr<core::PayloadPart> payload;
+    if (!rows.is_null(row, column + 4))
+      payload = std::make_unique<core::PayloadPart>(std::make_shared<const Bytes>(rows.text(row, column + 4)));
+    set.payloads().loaded(id, std::move(payload));
+  }
+  set.infos().loaded(id, std::make_unique<core::ExecutionInfo>(std::move(*info)));
+}
+
+Result<void> PostgresSession::keep_attempts(core::WorkingSet& set, const std::vector<core::AttemptKey>& keys,
+                                            const Rows& rows) {
+  for (int row = 0; row < rows.size(); ++row) {
+    const ExecutionId id = id_of_row(rows, row);
+    auto attempts = read_attempts(rows.text(row, 1));
+    if (!attempts) return std::unexpected(attempts.error());
+    for (auto& attempt : *attempts) {
+      const core::AttemptKey key{id, attempt.attempt_index};
+      if (std::find(keys.begin(), keys.end(), key) != keys.end())
+        set.attempts().loaded(key, std::make_unique<Attempt>(std::move(attempt)));
+    }
+  }
+  for (const auto& key : keys) set.attempts().loaded(key, nullptr);
+  return {};
+}
+
+Result<Step> PostgresSession::load(std::span<Unit* const> units, std::span<core::Reads> reads, LoadMode mode) {
+  for (std::size_t i = 0; i < units.size(); ++i)
+    if (auto loaded = load_unit(*units[i], reads[i], mode); !loaded) return std::unexpected(loaded.error());
+  return Step::done;
+}
+
+Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode mode) {
+  // A batch of claims alone reads nothing by key: its take brings the clock.
+  if (reads.empty() && unit.operations.empty()) return {};
+  core::WorkingSet& set = unit.set;
+  const bool lock = mode == LoadMode::lock;
+  const auto manual_now = shared_->manual_now();
+  if (std::exchange(begin_owed_, false)) {
+    connection_.queue(sql::kBegin);
+    in_transaction_ = true;
+  }
+  const std::size_t before = connection_.queued();
+  auto ids_of = [](const auto& wanted, const auto& id_in) {
+    ByteaArray ids;
+    for (const auto& item : wanted) ids.add(IdBytes(id_in(item)).view());
+    return ids;
+  };
+  auto same = [](const ExecutionId& id) -> const ExecutionId& { return id; };
+
+  std::sort(reads.keys.begin(), reads.keys.end(), [](const core::IdempotencyId& a, const core::IdempotencyId& b) {
+    return std::tie(a.idempotency_key, a.namespace_, a.operation) <
+           std::tie(b.idempotency_key, b.namespace_, b.operation);
+  });
+  TextArray keys, namespaces, operations, lane_ids;
+  for (const auto& key : reads.keys) {
+    keys.add(std::string_view(key.idempotency_key));
+    namespaces.add(std::string_view(key.namespace_));
+    operations.add(std::string_view(key.operation));
+  }
+  for (const auto& lane : reads.lanes) lane_ids.add(std::string_view(lane));
+  ByteaArray executions = ids_of(reads.executions, same), infos = ids_of(reads.infos, same),
+             payloads = ids_of(reads.payloads, same),
+             attempts = ids_of(reads.attempts, [](const core::AttemptKey& key) { return key.execution_id; });
+
+  if (!keys.empty()) connection_.queue(sql::kKeys, Params().array(keys).array(namespaces).array(operations));
+  if (!executions.empty() && lock) connection_.queue(sql::kLoadCore, Params().array(executions));
+  if (!executions.empty() && !lock) connection_.queue(sql::kLookAtAll, Params().array(executions).number(manual_now));
+  if (!infos.empty()) connection_.queue(sql::kInfos, Params().array(infos).number(manual_now));
+  if (!payloads.empty()) connection_.queue(sql::kPayloads, Params().array(payloads).number(manual_now));
+  if (!attempts.empty()) connection_.queue(sql::kPastAttempts, Params().array(attempts).number(manual_now));
+  if (!lane_ids.empty()) connection_.queue(sql::kLanes, Params().array(lane_ids));
+  connection_.queue(lock ? sql::kClock : sql::kClockOnly);
+  auto answers = send();
+  if (!answers) return std::unexpected(answers.error());
+
+  auto answer = answers->begin() + static_cast<std::ptrdiff_t>(before);
+  if (!keys.empty()) {
+    for (int row = 0; row < answer->size(); ++row) {
+      auto record = read_key(*answer, row);
+      const core::IdempotencyId id = record.id;
+      set.keys().loaded(id, std::make_unique<core::IdempotencyRecord>(std::move(record)));
+    }
+    for (const auto& id : reads.keys) set.keys().loaded(id, nullptr);
+    ++answer;
+  }
+  if (!executions.empty())
+    if (auto kept = keep_rows(set, *answer++); !kept) return kept;
+  if (!infos.empty()) {
+    for (int row = 0; row < answer->size(); ++row)
+      keep_info(set, id_of_row(*answer, row), *answer, row, 1, false);
+    ++answer;
+  }
+  if (!payloads.empty()) {
+    for (int row = 0; row < answer->size(); ++row)
+      keep_info(set, id_of_row(*answer, row), *answer, row, 1, true);
+    ++answer;
+  }
+  if (!attempts.empty())
+    if (auto kept = keep_attempts(set, reads.attempts, *answer++); !kept) return kept;
+  if (!lane_ids.empty()) {
+    for (int row = 0; row < answer->size(); ++row) {
+      auto lane = read_lane(*answer, row);
+      if (!lane) return std::unexpected(lane.error());
+      const std::string id = lane->lane_id;
+      set.lanes().loaded(id, std::make_unique<Lane>(std::move(*lane)));
+    }
+    for (const auto& id : reads.lanes) set.lanes().loaded(id, nullptr);
+    ++answer;
+  }
+  if (lock)
+    if (auto loaded = load_ended(set, reads.executions); !loaded) return loaded;
+  for (const auto& id : reads.executions)
+    if (!set.why_unreadable(id)) set.executions().loaded(id, nullptr);
+  for (const auto& id : reads.infos) set.infos().loaded(id, nullptr);
+  for (const auto& id : reads.payloads) set.payloads().loaded(id, nullptr);
+  set_clock(unit, *answer);
+  return {};
+}
+
+/// What is not in the hot table has ended, or was replayed just now: one more look at the hot table tells.
+Result<void> PostgresSession::load_ended(core::WorkingSet& set, const std::vector<ExecutionId>& ids) {
+  ByteaArray missing;
+  std::vector<ExecutionId> looked_for;
+  for (const auto& id : ids) {
+    if (set.executions().find(id) || set.why_unreadable(id)) continue;
+    missing.add(IdBytes(id).view());
+    looked_for.push_back(id);
+  }
+  if (missing.empty()) return {};
+  connection_.queue(sql::kLoadDone, Params().array(missing).number(shared_->manual_now()));
+  connection_.queue(sql::kLoadCore, Params().array(missing));
+  auto answers = send();
+  if (!answers) return std::unexpected(answers.error());
+  for (const auto& rows : *answers)
+    if (auto kept = keep_rows(set, rows); !kept) return kept;
+  for (const auto& id : looked_for)
+    if (!set.executions().find(id) && !set.why_unreadable(id)) looked_up_free_.insert(id);
+  return {};
+}
+
+// ---- claims -------------------------------------------------------------------------------------------------------
+
+Result<Step> PostgresSession::take(std::span<const TakeRow> plan, std::deque<Unit>& units, std::vector<Taken>& taken) {
+  Unit& unit = units.front();
+  core::WorkingSet& set = unit.set;
+  // What this batch has already leased or moved still stands in the queue: the working set knows better, and the take
+  // asks for that much more. One beyond what is wanted tells where the queue goes on.
+  std::map<std::int32_t, std::int64_t> touched;
+  for (const auto& slot : set.executions().slots()) {
+    const auto& stored = slot.dirty ? slot.before : slot.value;
+    if (!slot.stored || !stored || !core::is_candidate(*stored)) continue;
+    auto queue_id = queues_.id_of(stored->queue, false);
+    if (queue_id && *queue_id) ++touched[**queue_id];
+  }
+  Int4Array queue_ids;
+  Int8Array counts;
+  RangeArrays ranges;
+  struct Asked {
+    std::size_t row_of_plan;
+    std::int64_t count;
+  };
+  std::vector<Asked> asked;  // by row of the statement
+  const std::size_t first_taking = takings_.size();
+  taken.resize(plan.size());
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    auto queue_id = queues_.id_of(plan[i].queue, false);
+    if (!queue_id) return std::unexpected(before_commit(queue_id.error()));
+    if (!*queue_id) continue;
+    queue_ids.add(**queue_id);
+    const auto known = touched.find(**queue_id);
+    const std::int64_t count = std::int64_t{plan[i].count} + 1 + (known == touched.end() ? 0 : known->second);
+    counts.add(count);
+    asked.push_back({i, count});
+    auto& taking = takings_.emplace_back();
+    taking.search = shared_->queue_places.begin(**queue_id, QueuePlaces::Who::take);
+    ranges.add_search(taking.search.ranges);
+  }
+  if (asked.empty()) return Step::done;
+  if (std::exchange(begin_owed_, false)) {
+    connection_.queue(sql::kBegin);
+    in_transaction_ = true;
+  }
+  Params params;
+  params.array(queue_ids).array(counts);
+  connection_.queue(sql::kTake, ranges.append_to(params));
+  connection_.queue(sql::kClockOnly);
+  const auto started = Pace::Clock::now();
+  auto answers = send();
+  if (!answers) return std::unexpected(answers.error());
+  const auto took = Pace::Clock::now() - started;
+  const Rows& rows = (*answers)[answers->size() - 2];
+  for (int row = 0; row < rows.size(); ++row) {
+    const auto ordinal = static_cast<std::size_t>(rows.number(row, kOrdinalColumn) - 1);
+    const std::size_t at = asked[ordinal].row_of_plan;
+    const ExecutionId id = id_of_row(rows, row);
+    Taking& taking = takings_[first_taking + ordinal];
+    taking.met.push_back(id);
+    taking.found.members.push_back({static_cast<std::int32_t>(rows.number(row, 2)), rows.number(row, 3), true});
+    Taken& found = taken[at];
+    if (found.next_head) continue;
+    const auto* known = set.executions().find(id);
+    if (known && (!known->value || !core::is_candidate(*known->value))) continue;
+    if (auto kept = keep_row(set, rows, row); !kept) return std::unexpected(before_commit(kept.error()));
+    const core::ExecutionRecord* record = set.execution(id);
+    if (!record) continue;
+    if (found.candidates.size() == plan[at].count || record->priority < plan[at].priority_floor) {
+      found.next_head = core::order_key(*record);
+      continue;
+    }
+    if (!set.payloads().find(id)) keep_info(set, id, rows, row, kInfoColumn, true);
+    found.candidates.emplace_back(&unit, id);
+  }
+  set_clock(unit, answers->back());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    Taking& taking = takings_[first_taking + i];
+    taking.search.took = took;
+    taking.found.exhausted = static_cast<std::int64_t>(taking.met.size()) < asked[i].count;
+    taking.found.now = unit.now;
+  }
+  return Step::done;
+}
+
+bool PostgresSession::learn_places(std::span<Unit* const> units) {
+  bool returned = false;
+  QueuePlaces& places = shared_->queue_places;
+  TimeMs earliest_due = std::numeric_limits<TimeMs>::max();
+  for (Unit* unit : units)
+    for (const auto& slot : unit->set.executions().slots()) {
+      if (!slot.dirty || !slot.value) continue;
+      if (const auto due_at = core::due_at(*slot.value)) earliest_due = std::min(earliest_due, *due_at);
+      if (!core::is_candidate(*slot.value)) continue;
+      returned = returned || slot.stored;
+      if (!places.any()) continue;
+      if (auto queue_id = queues_.id_of(slot.value->queue, false); queue_id && *queue_id)
+        places.appeared(**queue_id, {slot.value->priority, slot.value->times.created_at_ms, true});
+    }
+  shared_->due_place.appeared(earliest_due);
+  for (Taking& taking : takings_) {
+    for (std::size_t i = 0; i < taking.met.size(); ++i) {
+      const core::ExecutionRecord* record = units.empty() ? nullptr : units.front()->set.execution(taking.met[i]);
+      taking.found.members[i].stays = !record || core::is_candidate(*record);
+    }
+    places.end(taking.search, taking.found);
+  }
+  takings_.clear();
+  return returned;
+}
+
+void PostgresSession::forget_searches() {
+  for (const Taking& taking : takings_) shared_->queue_places.end(taking.search, std::nullopt);
+  takings_.clear();
+}
+
+Result<std::vector<ExecutionId>> PostgresSession::claimed_under(const std::string&, const std::string& claim_key) {
+  if (std::exchange(begin_owed_, false)) {
+    connection_.queue(sql::kBegin);
+    in_transaction_ = true;
+  }
+  connection_.queue(sql::kClaimedUnder, Params().bytes(claim_key));
+  auto answers = send();
+  if (!answers) return std::unexpected(answers.error());
+  std::vector<ExecutionId> held;
+  const Rows& rows = answers->back();
+  for (int row = 0; row < rows.size(); ++row) held.push_back(id_from(rows.text(row, 0)));
+  std::sort(held.begin(), held.end());
+  return held;
+}
+
+Result<std::unique_ptr<Session>> open_session(std::shared_ptr<PostgresShared> shared) {
+  auto session = PostgresSession::open(std::move(shared));
+  if (!session) return std::unexpected(session.error());
+  return std::unique_ptr<Session>(std::move(*session));
+}
+
+}  // namespace ff::store::postgres

@@ -1,0 +1,289 @@
+#pragma once
+
+// Every statement of the Postgres store.
+
+#include "store/postgres/connection.h"
+
+namespace ff::store::postgres::sql {
+
+#define FF_NOW "(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
+
+// The columns of an execution, in the order in which rows.cc reads them.
+#define FF_CORE                                                                                                    \
+  "execution_id, queue_id, priority, created_at_ms, candidate, due_at_ms, bucket, state, total_attempt_count, "    \
+  "current_lease_epoch, lease, worker, claim_key, started_at_ms, last_mutation_at_ms, version, details, tags, "    \
+  "NULL::bigint AS retain_until_ms, NULL::integer AS slot, history_from"
+#define FF_DONE                                                                                                    \
+  "execution_id, queue_id, priority, created_at_ms, NULL::boolean AS candidate, NULL::bigint AS due_at_ms, "       \
+  "NULL::smallint AS bucket, state, total_attempt_count, current_lease_epoch, lease, worker, "                     \
+  "NULL::text COLLATE \"C\" AS claim_key, started_at_ms, last_mutation_at_ms, version, details, tags, "            \
+  "retain_until_ms, slot, history_from"
+// Executions that have ended and whose retention is over are gone, whether or not their row still stands.
+#define FF_KEPT "retain_until_ms > coalesce($2::bigint, " FF_NOW ")"
+// A batch may still look at those that the trimmer is about to remove; see kRetireGraceMs.
+#define FF_LOADABLE(now) "(slot = -1 OR retain_until_ms > coalesce(" now "::bigint, " FF_NOW ") - 120000)"
+
+inline constexpr Sql kBegin{"begin", "BEGIN"};
+inline constexpr Sql kBeginSnapshot{"begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"};
+inline constexpr Sql kCommit{"commit", "COMMIT"};
+inline constexpr Sql kRollback{"rollback", "ROLLBACK"};
+/// The clock, and the number of the transaction: with it one can ask later whether it was committed.
+inline constexpr Sql kClock{
+    "clock", "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, pg_current_xact_id()::text"};
+inline constexpr Sql kClockOnly{"clock_only",
+                                "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
+                                "pg_current_xact_id_if_assigned()::text"};
+inline constexpr Sql kXactStatus{"xact_status", "SELECT pg_xact_status($1::text::xid8)"};
+/// Whether that transaction wrote one of these executions or an event of theirs.
+inline constexpr Sql kWrittenBy{
+    "written_by",
+    "SELECT EXISTS (SELECT FROM ff_exec_core WHERE execution_id = ANY($1::bytea[]) AND xmin::text = $2::text) OR "
+    "EXISTS (SELECT FROM ff_exec_done WHERE execution_id = ANY($1::bytea[]) AND xmin::text = $2::text) OR "
+    "EXISTS (SELECT FROM ff_event WHERE execution_id = ANY($1::bytea[]) AND xmin::text = $2::text)"};
+
+// ---- loading ------------------------------------------------------------------------------------------------------
+
+inline constexpr Sql kLoadCore{"load_core",
+                               "SELECT " FF_CORE " FROM ff_exec_core WHERE execution_id = ANY($1::bytea[]) "
+                               "ORDER BY execution_id FOR NO KEY UPDATE"};
+inline constexpr Sql kLoadDone{"load_done",
+                               "SELECT " FF_DONE " FROM ff_exec_done WHERE execution_id = ANY($1::bytea[]) AND "
+                               FF_LOADABLE("$2") " ORDER BY execution_id FOR NO KEY UPDATE"};
+inline constexpr Sql kLookAtAll{"look_at_all", "SELECT " FF_CORE
+                                               " FROM ff_exec_core WHERE execution_id = ANY($1::bytea[]) UNION ALL "
+                                               "SELECT " FF_DONE
+                                               " FROM ff_exec_done WHERE execution_id = ANY($1::bytea[]) AND " FF_KEPT};
+inline constexpr Sql kInfos{
+    "infos",
+    "SELECT execution_id, policy, origin, payload_content_type, octet_length(payload), NULL::bytea FROM ff_exec_core "
+    "WHERE execution_id = ANY($1::bytea[]) UNION ALL "
+    "SELECT execution_id, policy, origin, payload_content_type, octet_length(payload), NULL::bytea FROM ff_exec_done "
+    "WHERE execution_id = ANY($1::bytea[]) AND " FF_LOADABLE("$2")};
+inline constexpr Sql kPayloads{
+    "payloads",
+    "SELECT execution_id, policy, origin, payload_content_type, octet_length(payload), payload FROM ff_exec_core "
+    "WHERE execution_id = ANY($1::bytea[]) UNION ALL "
+    "SELECT execution_id, policy, origin, payload_content_type, octet_length(payload), payload FROM ff_exec_done "
+    "WHERE execution_id = ANY($1::bytea[]) AND " FF_LOADABLE("$2")};
+inline constexpr Sql kPastAttempts{
+    "past_attempts",
+    "SELECT execution_id, past_attempts FROM ff_exec_core WHERE execution_id = ANY($1::bytea[]) UNION ALL "
+    "SELECT execution_id, past_attempts FROM ff_exec_done WHERE execution_id = ANY($1::bytea[]) AND " FF_LOADABLE(
+        "$2")};
+
+// ---- queues and claims --------------------------------------------------------------------------------------------
+
+#define FF_QUEUE "queue_id, lane_id, namespace, execution_kind, required_capabilities"
+inline constexpr Sql kQueueById{"queue_by_id", "SELECT " FF_QUEUE " FROM ff_queue WHERE queue_id = $1::integer"};
+inline constexpr Sql kQueueFind{"queue_find",
+                                "SELECT queue_id FROM ff_queue WHERE lane_id = $1::text AND namespace = $2::text AND "
+                                "execution_kind = $3::text AND required_capabilities = $4::text"};
+inline constexpr Sql kQueueInsert{
+    "queue_insert",
+    "INSERT INTO ff_queue (lane_id, namespace, execution_kind, required_capabilities, queue_class) "
+    "VALUES ($1::text, $2::text, $3::text, $4::text, $5::text) ON CONFLICT DO NOTHING"};
+
+#define FF_QUEUE_ORDER "ORDER BY priority DESC, created_at_ms, execution_id"
+// One of the ranges that a search of a queue goes through, in order; see places.h.
+#define FF_IN_RANGE(high, low, from)                                                                                  \
+  "candidate AND priority <= (" high "::integer[])[r] AND priority >= (" low "::integer[])[r] AND "                    \
+  "created_at_ms >= (" from "::bigint[])[r]"
+inline constexpr Sql kTake{
+    "take",
+    "SELECT c.*, w.ord FROM unnest($1::integer[], $2::bigint[], $3::integer[], $4::integer[]) WITH ORDINALITY AS "
+    "w(queue_id, n, first, last, ord) CROSS JOIN LATERAL (SELECT x.* FROM generate_series(w.first, w.last) AS r CROSS "
+    "JOIN LATERAL (SELECT " FF_CORE
+    ", policy, origin, payload_content_type, octet_length(payload), payload FROM ff_exec_core "
+    "WHERE queue_id = w.queue_id AND " FF_IN_RANGE(
+        "$5", "$6", "$7") " " FF_QUEUE_ORDER " LIMIT w.n FOR NO KEY UPDATE SKIP LOCKED) x LIMIT w.n) c"};
+inline constexpr Sql kClaimedUnder{
+    "claimed_under", "SELECT execution_id FROM ff_exec_core WHERE claim_key = $1::text AND claim_key IS NOT NULL"};
+
+// ---- saving -------------------------------------------------------------------------------------------------------
+
+inline constexpr Sql kInsertCore{
+    "insert_core",
+    "INSERT INTO ff_exec_core (created_at_ms, due_at_ms, started_at_ms, last_mutation_at_ms, version, "
+    "current_lease_epoch, queue_id, priority, state, total_attempt_count, bucket, candidate, execution_id, lease, "
+    "worker, claim_key, details, policy, tags, origin, payload_content_type, payload, history_from) "
+    "SELECT n.*, (SELECT last_value + 4095 FROM ff_event_block) FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], "
+    "$4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], $8::integer[], $9::integer[], $10::integer[], "
+    "$11::smallint[], $12::boolean[], $13::bytea[], $14::bytea[], $15::text[], $16::text[], $17::text[], $18::text[], "
+    "$19::text[], $20::text[], $21::text[], $22::bytea[]) AS n"};
+
+// What changes in a row, live or ended.
+#define FF_CHANGED_LIVE                                                                                             \
+  "unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], "        \
+  "$8::integer[], $9::integer[], $10::smallint[], $11::boolean[], $12::bytea[], $13::text[], $14::text[], "          \
+  "$15::text[], $16::integer[]) AS n(execution_id, due_at_ms, started_at_ms, last_mutation_at_ms, version, "         \
+  "current_lease_epoch, priority, state, total_attempt_count, bucket, candidate, lease, worker, claim_key, details, " \
+  "from_slot)"
+#define FF_CHANGED_ENDED                                                                                            \
+  "unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], "        \
+  "$8::integer[], $9::integer[], $10::integer[], $11::bytea[], $12::text[], $13::text[], $14::text[], "              \
+  "$15::bytea[], $16::integer[], $17::boolean[]) AS n(execution_id, retain_until_ms, started_at_ms, "                \
+  "last_mutation_at_ms, version, current_lease_epoch, priority, state, total_attempt_count, slot, lease, worker, "   \
+  "details, result_content_type, result, from_slot, keeps_result)"
+#define FF_ONCE \
+  "created_at_ms, history_from, queue_id, past_attempts, policy, tags, origin, payload_content_type, payload"
+
+inline constexpr Sql kUpdateCore{
+    "update_core",
+    "UPDATE ff_exec_core c SET due_at_ms = n.due_at_ms, started_at_ms = n.started_at_ms, "
+    "last_mutation_at_ms = n.last_mutation_at_ms, version = n.version, current_lease_epoch = n.current_lease_epoch, "
+    "priority = n.priority, state = n.state, total_attempt_count = n.total_attempt_count, bucket = n.bucket, "
+    "candidate = n.candidate, lease = n.lease, worker = n.worker, claim_key = n.claim_key, details = n.details "
+    "FROM " FF_CHANGED_LIVE " WHERE c.execution_id = n.execution_id AND c.execution_id = ANY($1::bytea[])"};
+/// The end of executions: their rows leave the hot table.
+inline constexpr Sql kMoveToDone{
+    "move_to_done",
+    "WITH gone AS (DELETE FROM ff_exec_core c USING " FF_CHANGED_ENDED
+    " WHERE c.execution_id = n.execution_id AND c.execution_id = ANY($1::bytea[]) RETURNING n.execution_id, "
+    "n.retain_until_ms, n.started_at_ms, n.last_mutation_at_ms, n.version, "
+    "n.current_lease_epoch, n.priority, n.state, n.total_attempt_count, n.slot, n.lease, n.worker, n.details, "
+    "n.result_content_type, n.result, c.created_at_ms, c.history_from, c.queue_id, c.past_attempts, c.policy, c.tags, "
+    "c.origin, c.payload_content_type, c.payload) "
+    "INSERT INTO ff_exec_done (execution_id, retain_until_ms, started_at_ms, last_mutation_at_ms, version, "
+    "current_lease_epoch, priority, state, total_attempt_count, slot, lease, worker, details, result_content_type, "
+    "result, " FF_ONCE ") SELECT * FROM gone"};
+/// A replay: the row comes back without its result.
+inline constexpr Sql kMoveToCore{
+    "move_to_core",
+    "WITH gone AS (DELETE FROM ff_exec_done d USING " FF_CHANGED_LIVE
+    " WHERE d.execution_id = n.execution_id AND d.slot = n.from_slot AND d.execution_id = ANY($1::bytea[]) RETURNING "
+    "n.execution_id, n.due_at_ms, n.started_at_ms, n.last_mutation_at_ms, n.version, "
+    "n.current_lease_epoch, n.priority, n.state, n.total_attempt_count, n.bucket, n.candidate, n.lease, n.worker, "
+    "n.claim_key, n.details, d.created_at_ms, d.history_from, d.queue_id, d.past_attempts, d.policy, d.tags, d.origin, "
+    "d.payload_content_type, d.payload) INSERT INTO ff_exec_core (execution_id, due_at_ms, started_at_ms, "
+    "last_mutation_at_ms, version, current_lease_epoch, "
+    "priority, state, total_attempt_count, bucket, candidate, lease, worker, claim_key, details, " FF_ONCE
+    ") SELECT * FROM gone"};
+inline constexpr Sql kUpdateDone{
+    "update_done",
+    "UPDATE ff_exec_done d SET retain_until_ms = n.retain_until_ms, started_at_ms = n.started_at_ms, "
+    "last_mutation_at_ms = n.last_mutation_at_ms, version = n.version, current_lease_epoch = n.current_lease_epoch, "
+    "priority = n.priority, state = n.state, total_attempt_count = n.total_attempt_count, slot = n.slot, lease = "
+    "n.lease, worker = n.worker, details = n.details, "
+    "result_content_type = CASE WHEN n.keeps_result THEN d.result_content_type ELSE n.result_content_type END, "
+    "result = CASE WHEN n.keeps_result THEN d.result ELSE n.result END "
+    "FROM " FF_CHANGED_ENDED
+    " WHERE d.execution_id = n.execution_id AND d.slot = n.from_slot AND "
+    "d.execution_id = ANY($1::bytea[])"};
+
+/// An id that was free when the batch looked may have been used, and its execution ended, since. What an earlier
+/// execution of that id has left behind, and only waits for its partition to be dropped, goes now: it would be in the
+/// way.
+inline constexpr Sql kStillFree{
+    "still_free",
+    "WITH stale AS (DELETE FROM ff_exec_done WHERE execution_id = ANY($1::bytea[]) AND NOT " FF_LOADABLE("$2")
+    " RETURNING execution_id, created_at_ms, tags), untagged AS (DELETE FROM ff_exec_tag WHERE ctid = ANY(ARRAY(SELECT "
+    "x.ctid FROM stale s CROSS JOIN LATERAL json_each_text(s.tags::json) e CROSS JOIN LATERAL (SELECT t.ctid FROM "
+    "ff_exec_tag t WHERE t.tag_key = e.key AND t.tag_value = e.value AND t.created_at_ms = s.created_at_ms AND "
+    "t.execution_id = s.execution_id LIMIT 1) x))) "
+    "SELECT ff_expect(NOT EXISTS (SELECT FROM ff_exec_done WHERE execution_id = ANY($1::bytea[]) AND "
+    FF_LOADABLE("$2") "))"};
+inline constexpr Sql kDeleteCore{"delete_core", "DELETE FROM ff_exec_core WHERE execution_id = ANY($1::bytea[])"};
+inline constexpr Sql kDeleteDone{
+    "delete_done", "DELETE FROM ff_exec_done d USING unnest($1::bytea[], $2::integer[]) AS n(execution_id, slot) "
+    "WHERE d.execution_id = n.execution_id AND d.slot = n.slot AND d.execution_id = ANY($1::bytea[])"};
+inline constexpr Sql kTagsCore{
+    "tags_core",
+    "UPDATE ff_exec_core c SET tags = n.tags FROM unnest($1::bytea[], $2::text[]) AS n(execution_id, tags) "
+    "WHERE c.execution_id = n.execution_id AND c.execution_id = ANY($1::bytea[])"};
+inline constexpr Sql kTagsDone{
+    "tags_done", "UPDATE ff_exec_done d SET tags = n.tags FROM unnest($1::bytea[], $2::text[], $3::integer[]) AS "
+    "n(execution_id, tags, slot) WHERE d.execution_id = n.execution_id AND d.slot = n.slot AND "
+    "d.execution_id = ANY($1::bytea[])"};
+inline constexpr Sql kAttemptsCore{
+    "attempts_core",
+    "UPDATE ff_exec_core c SET past_attempts = concat(c.past_attempts, n.lines) FROM unnest($1::bytea[], $2::text[]) "
+    "AS n(execution_id, lines) WHERE c.execution_id = n.execution_id AND c.execution_id = ANY($1::bytea[])"};
+inline constexpr Sql kAttemptsDone{
+    "attempts_done",
+    "UPDATE ff_exec_done d SET past_attempts = concat(d.past_attempts, n.lines) FROM unnest($1::bytea[], $2::text[], "
+    "$3::integer[]) AS n(execution_id, lines, slot) WHERE d.execution_id = n.execution_id AND d.slot = n.slot AND "
+    "d.execution_id = ANY($1::bytea[])"};
+inline constexpr Sql kTagInsert{
+    "tag_insert",
+    "INSERT INTO ff_exec_tag (tag_key, tag_value, created_at_ms, execution_id) SELECT * FROM unnest($1::text[], "
+    "$2::text[], $3::bigint[], $4::bytea[]) ON CONFLICT DO NOTHING"};
+inline constexpr Sql kTagDelete{
+    "tag_delete",
+    "DELETE FROM ff_exec_tag WHERE ctid = ANY(ARRAY(SELECT t.ctid FROM unnest($1::text[], $2::text[], $3::bigint[], "
+    "$4::bytea[]) AS n(tag_key, tag_value, created_at_ms, execution_id) CROSS JOIN LATERAL (SELECT x.ctid FROM "
+    "ff_exec_tag x WHERE x.tag_key = n.tag_key AND x.tag_value = n.tag_value AND x.created_at_ms = n.created_at_ms "
+    "AND x.execution_id = n.execution_id LIMIT 1) t))"};
+
+// ---- lanes and keys -----------------------------------------------------------------------------------------------
+
+#define FF_LANE                                                                                                      \
+  "lane_id, lane_state, fairness, namespace_weights, budget_ids, quota_id, registered_at_ms, registered_by, "        \
+  "state_changed_at_ms, state_reason, version"
+inline constexpr Sql kLanes{"lanes", "SELECT " FF_LANE " FROM ff_lane_registry WHERE lane_id = ANY($1::text[])"};
+inline constexpr Sql kLanesAfter{"lanes_after", "SELECT " FF_LANE
+                                 " FROM ff_lane_registry WHERE lane_id > $1::text ORDER BY lane_id LIMIT $2::bigint"};
+inline constexpr Sql kLaneInsert{"lane_insert", "INSERT INTO ff_lane_registry (" FF_LANE
+                                                ") VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, "
+                                                "$6::text, $7::bigint, $8::text, $9::bigint, $10::text, $11::bigint)"};
+/// Lanes are not locked when they are loaded: a version that was taken meanwhile is a conflict.
+inline constexpr Sql kLaneUpdate{
+    "lane_update",
+    "WITH changed AS (UPDATE ff_lane_registry SET lane_state = $2::text, fairness = $3::text, "
+    "namespace_weights = $4::text, budget_ids = $5::text, quota_id = $6::text, registered_at_ms = $7::bigint, "
+    "registered_by = $8::text, state_changed_at_ms = $9::bigint, state_reason = $10::text, version = $11::bigint "
+    "WHERE lane_id = $1::text AND version = $12::bigint RETURNING 1) SELECT ff_expect(EXISTS (SELECT FROM changed))"};
+
+#define FF_KEY                                                                                                       \
+  "idempotency_key, namespace, operation, partition_key, execution_id, outcome, created_at_ms, expires_at_ms, version"
+inline constexpr Sql kKeys{
+    "keys", "SELECT k.* FROM unnest($1::text[], $2::text[], $3::text[]) AS w(idempotency_key, namespace, operation) "
+    "CROSS JOIN LATERAL (SELECT " FF_KEY " FROM ff_idempotency k WHERE k.idempotency_key = w.idempotency_key AND "
+    "k.namespace = w.namespace AND k.operation = w.operation FOR NO KEY UPDATE) k"};
+#define FF_KEY_ARRAYS                                                                                                \
+  "unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::bytea[], $6::bytea[], $7::bigint[], $8::bigint[], " \
+  "$9::bigint[])"
+inline constexpr Sql kKeyInsert{"key_insert", "INSERT INTO ff_idempotency (" FF_KEY ") SELECT * FROM " FF_KEY_ARRAYS};
+inline constexpr Sql kKeyUpdate{
+    "key_update",
+    "INSERT INTO ff_idempotency (" FF_KEY ") SELECT * FROM " FF_KEY_ARRAYS " ON CONFLICT (idempotency_key, namespace, "
+    "operation) DO UPDATE SET partition_key = excluded.partition_key, execution_id = excluded.execution_id, "
+    "outcome = excluded.outcome, created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms, "
+    "version = excluded.version"};
+inline constexpr Sql kKeyDelete{
+    "key_delete",
+    "DELETE FROM ff_idempotency WHERE ctid = ANY(ARRAY(SELECT k.ctid FROM unnest($1::text[], $2::text[], $3::text[]) "
+    "AS n(a, b, c) CROSS JOIN LATERAL (SELECT x.ctid FROM ff_idempotency x WHERE x.idempotency_key = n.a AND "
+    "x.namespace = n.b AND x.operation = n.c LIMIT 1) k))"};
+inline constexpr Sql kKeysExpired{
+    "keys_expired", "SELECT namespace, operation, idempotency_key FROM ff_idempotency WHERE expires_at_ms < $1::bigint "
+    "ORDER BY expires_at_ms LIMIT $2::bigint"};
+
+// ---- events -------------------------------------------------------------------------------------------------------
+
+/// Held to the end of the transaction: whoever draws the next id of a shard does so after this commit is visible.
+inline constexpr Sql kShardLocks{
+    "shard_locks",
+    "SELECT pg_advisory_xact_lock('ff_event'::regclass::oid::integer, s) FROM unnest($1::integer[]) AS s"};
+inline constexpr Sql kEventInsert{
+    "event_insert",
+    "INSERT INTO ff_event (event_id, occurred_at_ms, lease_epoch, slot, shard, queue_id, what, attempt_index, "
+    "execution_id, lease, worker, reason, extra) SELECT (SELECT nextval('ff_event_block')) + 2 * n.ord, n.a, n.b, n.c, "
+    "n.d, n.e, n.f, n.g, n.h, n.i, n.j, n.k, n.l FROM unnest($1::bigint[], $2::bigint[], $3::integer[], "
+    "$4::integer[], $5::integer[], $6::integer[], $7::integer[], $8::bytea[], $9::bytea[], $10::text[], $11::text[], "
+    "$12::text[]) WITH ORDINALITY AS n(a, b, c, d, e, f, g, h, i, j, k, l, ord)"};
+/// Rows of one statement, whose ids have to fit into one block.
+inline constexpr std::size_t kEventRowsMax = 2'000;
+#define FF_EVENT                                                                                                     \
+  "event_id, execution_id, queue_id, occurred_at_ms, what, attempt_index, lease_epoch, lease, worker, reason, extra"
+#define FF_EVENT_KEPT                                                                                                \
+  "occurred_at_ms >= (SELECT CASE WHEN slot < 0 THEN audit_kept_from_ms ELSE kept_from_ms END FROM ff_event_head)"
+inline constexpr Sql kHistory{
+    "history",
+    "SELECT " FF_EVENT " FROM ff_event WHERE execution_id = $1::bytea AND execution_id IS NOT NULL AND "
+    "event_id > $2::bigint AND " FF_EVENT_KEPT " AND NOT (what & 3 = 1 AND (what >> 2) & 7 = 3) "
+    "ORDER BY event_id LIMIT $3::bigint"};
+inline constexpr Sql kKeptFrom{
+    "kept_from", "UPDATE ff_event_head SET kept_from_ms = $1::bigint, audit_kept_from_ms = $2::bigint WHERE "
+    "kept_from_ms < $1::bigint OR audit_kept_from_ms < $2::bigint"};
+
+}  // namespace ff::store::postgres::sql
