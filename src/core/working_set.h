@@ -7,7 +7,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <set>
@@ -33,41 +33,55 @@ class Table {
   Table(Table&&) = default;
   Table& operator=(Table&&) = default;
 
-  const Slot* find(const Key& key) const {
-    auto it = index_.find(key);
-    return it == index_.end() ? nullptr : it->second;
-  }
+  const Slot* find(const Key& key) const { return const_cast<Table*>(this)->slot_of(key); }
   const Value* get(const Key& key) const {
     const Slot* slot = find(key);
     return slot ? slot->value.get() : nullptr;
   }
   /// Called by the store with what it found, or null. What the batch has already is left as it is.
   const Slot& loaded(const Key& key, std::unique_ptr<Value> value) {
-    auto [it, added] = index_.try_emplace(key, nullptr);
-    if (added) {
-      const bool stored = value != nullptr;
-      it->second = &slots_.emplace_back(Slot{key, std::move(value), nullptr, stored, false});
-    }
-    return *it->second;
+    if (const Slot* known = find(key)) return *known;
+    const bool stored = value != nullptr;
+    return add({key, std::move(value), nullptr, stored, false});
   }
   const Slot& loaded(const Key& key, std::optional<Value> value) {
     return loaded(key, value ? std::make_unique<Value>(std::move(*value)) : nullptr);
   }
   void write(const Key& key, std::unique_ptr<Value> value) {
-    auto [it, added] = index_.try_emplace(key, nullptr);
-    if (added) it->second = &slots_.emplace_back(Slot{key, nullptr, nullptr, false, false});
-    Slot& slot = *it->second;
+    Slot* known = slot_of(key);
+    Slot& slot = known ? *known : add({key, nullptr, nullptr, false, false});
     if (!slot.dirty) slot.before = std::move(slot.value);
     slot.value = std::move(value);
     slot.dirty = true;
   }
   /// In the order in which they came up.
-  const std::deque<Slot>& slots() const { return slots_; }
+  const std::list<Slot>& slots() const { return slots_; }
   bool empty() const { return slots_.empty(); }
 
  private:
+  /// Most tables of a small batch are empty or hold one record: up to here looking through them costs less than an index.
+  static constexpr std::size_t kUnindexedMax = 8;
+
+  Slot* slot_of(const Key& key) {
+    if (slots_.size() > kUnindexedMax) {
+      auto it = index_.find(key);
+      return it == index_.end() ? nullptr : it->second;
+    }
+    for (auto& slot : slots_)
+      if (slot.key == key) return &slot;
+    return nullptr;
+  }
+  Slot& add(Slot slot) {
+    slots_.push_back(std::move(slot));
+    if (slots_.size() == kUnindexedMax + 1)
+      for (auto& each : slots_) index_.emplace(each.key, &each);
+    else if (slots_.size() > kUnindexedMax)
+      index_.emplace(slots_.back().key, &slots_.back());
+    return slots_.back();
+  }
+
   boost::unordered_flat_map<Key, Slot*, std::hash<Key>> index_;
-  std::deque<Slot> slots_;
+  std::list<Slot> slots_;
 };
 
 /// What a decision looks at. A pointer is valid until the decision has been applied; null: there is no such record.

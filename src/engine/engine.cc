@@ -203,6 +203,16 @@ Executor& Engine::executor_for_lane(const std::string& lane_id) {
   return *executors_[std::hash<std::string>{}(lane_id) % executors_.size()];
 }
 
+/// Whoever has least to do, so that a busy lane does not leave the others idle. Repeats of a claim with its key meet in
+/// one executor.
+Executor& Engine::executor_for_claim(const core::Claim& claim) {
+  Executor* best = &executor_for_lane(claim.worker.lanes.front());
+  if (claim.claim_key) return *best;
+  for (const auto& executor : executors_)
+    if (executor->load() < best->load()) best = executor.get();
+  return *best;
+}
+
 void Engine::committed(const std::deque<store::Unit>& units) {
   auto gains = directory_.committed(units);
   if (sweeps_) sweeps_->committed(units);

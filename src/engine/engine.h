@@ -104,6 +104,7 @@ class Engine final : private store::ForeignWatcher {
   // Queueing.
   Executor& executor_for(const ExecutionId& id);
   Executor& executor_for_lane(const std::string& lane_id);
+  Executor& executor_for_claim(const core::Claim& claim);
   template <class Op>
   void push(Executor& executor, Op op, const Call& call, Callback<typename Op::Reply> callback);
   /// Checks the id, then queues the operation with the executor of that execution.

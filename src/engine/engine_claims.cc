@@ -70,7 +70,7 @@ void Engine::try_claim(PendingClaimPtr claim) {
 }
 
 void Engine::submit_claim(PendingClaimPtr claim) {
-  Executor& executor = executor_for_lane(claim->claim.worker.lanes.front());
+  Executor& executor = executor_for_claim(claim->claim);
   core::Claim request = claim->claim;
   // Each try draws its own ids from the seed, so that two leases never share one.
   claim->claim.ids = core::IdSource(runtime_.random_u64(), runtime_.random_u64());

@@ -7,6 +7,11 @@ namespace {
 
 constexpr SteadyUs kBlockedPauseUs = 200;
 
+std::size_t load_of(core::Operation& operation) {
+  const core::ClaimOperation* claim = operation.claim();
+  return claim ? std::max<std::size_t>(1, claim->request().max) : 1;
+}
+
 }  // namespace
 
 void Delivery::add(store::BatchRun::Operations operations) {
@@ -38,13 +43,17 @@ void Executor::push(std::unique_ptr<core::Operation> operation) {
 
 void Executor::push(store::BatchRun::Operations operations) {
   bool full = false, closed = false, was_empty = false;
+  std::size_t load = 0;
+  for (const auto& operation : operations) load += load_of(*operation);
   {
     std::lock_guard guard(mutex_);
     closed = closed_;
     full = queue_.size() + operations.size() > options_.queue_max;
     was_empty = queue_.empty();
-    if (!full && !closed)
+    if (!full && !closed) {
       for (auto& operation : operations) queue_.push_back(std::move(operation));
+      load_ += load;
+    }
   }
   if (closed) {
     refuse(std::move(operations), {ErrorCode::draining, "The engine is shutting down; send this call elsewhere.", {}});
@@ -97,6 +106,8 @@ bool Executor::take_batch() {
   }
   if (batch.empty()) return false;
   count(batch.size());
+  run_load_ = 0;
+  for (const auto& operation : batch) run_load_ += load_of(*operation);
   run_ = std::make_unique<store::BatchRun>(*session_, planner_, traits_, std::move(batch));
   run_->on_commit = on_commit_;
   return true;
@@ -134,6 +145,7 @@ SteadyUs Executor::step() {
   }
   stats_.retries.fetch_add(static_cast<std::uint64_t>(run_->retries()), std::memory_order_relaxed);
   run_.reset();
+  load_ -= std::exchange(run_load_, 0);
   return 0;
 }
 

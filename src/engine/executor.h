@@ -4,6 +4,7 @@
 #include "store/batch_run.h"
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <mutex>
 
@@ -72,6 +73,8 @@ class Executor final : public Loop {
 
   SteadyUs step() override;
   const ExecutorStats& stats() const { return stats_; }
+  /// About how many records the operations that are queued or under way will write.
+  std::size_t load() const { return load_.load(std::memory_order_relaxed); }
 
  private:
   bool take_batch();
@@ -92,8 +95,10 @@ class Executor final : public Loop {
   std::deque<std::unique_ptr<core::Operation>> queue_;
   std::vector<Task> tasks_;
   bool closed_ = false;
+  std::atomic<std::size_t> load_ = 0;
 
   std::unique_ptr<store::BatchRun> run_;
+  std::size_t run_load_ = 0;
   std::unique_ptr<Runner> runner_;
 };
 

@@ -9,6 +9,7 @@
 #include <flowfabric/calls.h>
 #include <flowfabric/clock.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>

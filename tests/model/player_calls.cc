@@ -7,7 +7,7 @@ namespace ff::test {
 // ---- working ------------------------------------------------------------------------------------------------------
 
 /// Lane by lane; the order of priorities within a lane is a promise. Equals of several queues may come in either order
-/// when the engine has just read its queues anew, which goes by real time.
+/// when the engine has just read its queues anew, which goes by real time: they are told in the order of submission.
 std::string Player::claimed(Result<std::vector<ClaimedTask>> answer) {
   if (!answer) return text_of(answer.error());
   std::map<std::string, std::int32_t> lowest;
@@ -17,11 +17,12 @@ std::string Player::claimed(Result<std::vector<ClaimedTask>> answer) {
     in_order = in_order && task.execution.priority <= it->second;
     it->second = task.execution.priority;
   }
-  auto key = [](const ClaimedTask& task) {
-    return std::tuple(task.execution.lane_id, -task.execution.priority, task.execution.execution_id.partition);
+  auto key = [&](const ClaimedTask& task) {
+    const auto submitted = std::find(executions_.begin(), executions_.end(), task.execution.execution_id);
+    return std::tuple(task.execution.lane_id, -task.execution.priority, submitted - executions_.begin());
   };
-  std::stable_sort(answer->begin(), answer->end(),
-                   [&](const ClaimedTask& a, const ClaimedTask& b) { return key(a) < key(b); });
+  std::sort(answer->begin(), answer->end(),
+            [&](const ClaimedTask& a, const ClaimedTask& b) { return key(a) < key(b); });
   for (const auto& task : *answer) handles_.push_back(task.handle);
   return (in_order ? "" : "out of order ") + text_of(*answer);
 }

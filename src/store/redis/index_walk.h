@@ -2,6 +2,8 @@
 
 #include "store/redis/places.h"
 
+#include <deque>
+
 namespace ff::store::redis {
 
 /// One entry of an index by time.
