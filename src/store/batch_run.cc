@@ -306,7 +306,10 @@ BatchRun::State BatchRun::save() {
       unit.outcome = Unit::Outcome::committed;
   }
   if (units.empty()) {
-    session_.rollback();
+    std::vector<Unit*> all;
+    for (auto& unit : units_) all.push_back(&unit);
+    auto left = session_.leave(all);
+    if (!left) return fault(left.error());
   } else {
     auto saved = session_.save(units);
     if (!saved) return fault(saved.error());

@@ -73,6 +73,12 @@ class Session {
                                                          const std::string& claim_key) = 0;
   /// Saves and commits every unit; each learns its outcome. An error concerns all of them and nothing was committed.
   virtual Result<Step> save(std::span<Unit* const> units) = 0;
+  /// Ends a batch that changes nothing. A session that did not load all that was decided on looks now whether it holds.
+  virtual Result<Step> leave(std::span<Unit* const> units) {
+    (void)units;
+    rollback();
+    return Step::done;
+  }
   virtual void rollback() = 0;
 
   /// Removes events older than `before`, operator events older than `audit_before`; at most `limit`. Returns how many.

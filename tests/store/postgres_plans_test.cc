@@ -16,7 +16,7 @@ constexpr const Sql* kAll[] = {
     &sql::kClock, &sql::kClockOnly, &sql::kXactStatus, &sql::kWrittenBy, &sql::kLoadCore, &sql::kLoadDone,
     &sql::kLookAtAll, &sql::kInfos, &sql::kPayloads, &sql::kPastAttempts, &sql::kQueueById, &sql::kQueueFind,
     &sql::kQueueInsert, &sql::kTake, &sql::kClaimedUnder, &sql::kInsertCore, &sql::kUpdateCore, &sql::kMoveToDone,
-    &sql::kMoveToCore, &sql::kUpdateDone, &sql::kStillFree, &sql::kDeleteCore, &sql::kDeleteDone, &sql::kTagsCore,
+    &sql::kMoveNewToDone, &sql::kStillSame, &sql::kMoveToCore, &sql::kUpdateDone, &sql::kStillFree, &sql::kDeleteCore, &sql::kDeleteDone, &sql::kTagsCore,
     &sql::kTagsDone, &sql::kAttemptsCore, &sql::kAttemptsDone, &sql::kTagInsert, &sql::kTagDelete, &sql::kLanes,
     &sql::kLanesAfter, &sql::kLaneInsert, &sql::kLaneUpdate, &sql::kKeys, &sql::kKeyInsert, &sql::kKeyUpdate,
     &sql::kKeyDelete, &sql::kKeysExpired, &sql::kShardLocks, &sql::kEventInsert, &sql::kHistory, &sql::kKeptFrom,
@@ -99,12 +99,13 @@ TEST_F(PostgresPlans, every_statement_uses_its_keys_on_a_million_rows) {
       "INSERT INTO ff_exec_core SELECT created_at_ms + n, due_at_ms, started_at_ms, last_mutation_at_ms, version, "
       "current_lease_epoch, history_from, queue_id, priority, state, total_attempt_count, bucket, candidate, "
       "decode(lpad(to_hex(n), 32, '0') || '0000', 'hex'), lease, worker, claim_key, details, past_attempts, policy, "
-      "tags, origin, payload_content_type, payload FROM ff_exec_core, generate_series(1, 1000000) n");
+      "tags, origin, payload_content_type, payload, stray FROM ff_exec_core, generate_series(1, 1000000) n");
   value(
       "INSERT INTO ff_exec_done SELECT created_at_ms + n, retain_until_ms, started_at_ms, last_mutation_at_ms, "
       "version, current_lease_epoch, history_from, queue_id, priority, state, total_attempt_count, slot, "
       "decode(lpad(to_hex(n), 32, '0') || '0001', 'hex'), lease, worker, details, past_attempts, policy, tags, origin, "
-      "payload_content_type, payload, result_content_type, result FROM ff_exec_done, generate_series(1, 100000) n; "
+      "payload_content_type, payload, result_content_type, result, stray FROM ff_exec_done, generate_series(1, 100000) "
+      "n; "
       "INSERT INTO ff_event SELECT event_id + n * 2, occurred_at_ms, lease_epoch, slot, shard, queue_id, what, "
       "attempt_index, decode(lpad(to_hex(n), 32, '0') || '0001', 'hex'), lease, worker, reason, extra FROM ff_event, "
       "generate_series(1, 100000) n WHERE slot > 0; "

@@ -18,6 +18,9 @@ Params params_of(Arrays&... arrays) {
   return params;
 }
 
+/// Stands for the hot table where a slot is named.
+constexpr std::int32_t kNoSlot = -2;
+
 }  // namespace
 
 void RangeArrays::add_range(const QueueRange& range) {
@@ -39,7 +42,7 @@ Params& RangeArrays::append_to(Params& params) {
 void NewRows::clear() {
   clear_all(created_, due_, started_, mutated_, versions_, epochs_, queues_, priorities_, states_, attempts_, buckets_,
             candidates_, ids_, leases_, payloads_, workers_, claim_keys_, details_, policies_, tags_, origins_,
-            content_types_);
+            content_types_, strays_);
 }
 
 void NewRows::add(const core::ExecutionRecord& record, std::int32_t queue_id, const core::ExecutionInfo& info,
@@ -71,20 +74,21 @@ void NewRows::add(const core::ExecutionRecord& record, std::int32_t queue_id, co
     payloads_.add(std::string_view(*payload->payload));
   else
     payloads_.null();
+  strays_.add_true_or_null(is_stray(record.id, row.created_at_ms));
 }
 
 Params NewRows::params() {
   return params_of(created_, due_, started_, mutated_, versions_, epochs_, queues_, priorities_, states_, attempts_,
                    buckets_, candidates_, ids_, leases_, workers_, claim_keys_, details_, policies_, tags_, origins_,
-                   content_types_, payloads_);
+                   content_types_, payloads_, strays_);
 }
 
 void LiveRows::clear() {
-  clear_all(due_, started_, mutated_, versions_, epochs_, priorities_, states_, attempts_, from_slots_, buckets_,
-            candidates_, ids_, leases_, workers_, claim_keys_, details_);
+  clear_all(due_, started_, mutated_, versions_, epochs_, from_versions_, priorities_, states_, attempts_, from_slots_,
+            buckets_, candidates_, ids_, leases_, workers_, claim_keys_, details_, tids_);
 }
 
-void LiveRows::add(const core::ExecutionRecord& record, std::int32_t from_slot) {
+void LiveRows::add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version) {
   PackBuffer buffer;
   const PackedRow row = pack(record, buffer);
   ids_.add(IdBytes(record.id).view());
@@ -102,21 +106,25 @@ void LiveRows::add(const core::ExecutionRecord& record, std::int32_t from_slot) 
   workers_.add_or_null(row.worker);
   claim_keys_.add(row.claim_key);
   details_.add_or_null(row.details);
-  from_slots_.add(from_slot);
+  from_slots_.add(from.slot.value_or(kNoSlot));
+  from_versions_.add(from_version);
+  tids_.add_or_null(from.tid);
 }
 
-Params LiveRows::params() {
-  return params_of(ids_, due_, started_, mutated_, versions_, epochs_, priorities_, states_, attempts_, buckets_,
-                   candidates_, leases_, workers_, claim_keys_, details_, from_slots_);
+Params LiveRows::params(bool with_tids) {
+  Params params = params_of(ids_, due_, started_, mutated_, versions_, epochs_, priorities_, states_, attempts_, buckets_,
+                            candidates_, leases_, workers_, claim_keys_, details_, from_slots_, from_versions_);
+  if (with_tids) params.array(tids_);
+  return params;
 }
 
 void EndedRows::clear() {
-  clear_all(retain_, started_, mutated_, versions_, epochs_, priorities_, states_, attempts_, slots_, from_slots_,
-            keeps_, ids_, leases_, results_, workers_, details_, content_types_);
+  clear_all(retain_, started_, mutated_, versions_, epochs_, from_versions_, priorities_, states_, attempts_, slots_,
+            from_slots_, keeps_, ids_, leases_, results_, workers_, details_, content_types_, tids_);
 }
 
-void EndedRows::add(const core::ExecutionRecord& record, std::int32_t from_slot, std::int32_t slot,
-                    const core::ResultPart* result, bool keeps_result) {
+void EndedRows::add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version,
+                    std::int32_t slot, const core::ResultPart* result, bool keeps_result) {
   PackBuffer buffer;
   const PackedRow row = pack(record, buffer);
   ids_.add(IdBytes(record.id).view());
@@ -137,14 +145,28 @@ void EndedRows::add(const core::ExecutionRecord& record, std::int32_t from_slot,
     results_.add(std::string_view(*result->result));
   else
     results_.null();
-  from_slots_.add(from_slot);
+  from_slots_.add(from.slot.value_or(kNoSlot));
   keeps_.add_true_or_null(keeps_result);
+  from_versions_.add(from_version);
+  tids_.add_or_null(from.tid);
 }
 
-Params EndedRows::params() {
-  return params_of(ids_, retain_, started_, mutated_, versions_, epochs_, priorities_, states_, attempts_, slots_,
-                   leases_, workers_, details_, content_types_, results_, from_slots_, keeps_);
+Params EndedRows::params(bool with_tids) {
+  Params params = params_of(ids_, retain_, started_, mutated_, versions_, epochs_, priorities_, states_, attempts_, slots_,
+                            leases_, workers_, details_, content_types_, results_, from_slots_, keeps_, from_versions_);
+  if (with_tids) params.array(tids_);
+  return params;
 }
+
+void RecalledRows::clear() { clear_all(ids_, versions_, tids_); }
+
+void RecalledRows::add(const core::ExecutionRecord& record, const RowMeta& row) {
+  ids_.add(IdBytes(record.id).view());
+  versions_.add(record.version);
+  tids_.add(std::string_view(row.tid));
+}
+
+Params RecalledRows::params() { return params_of(ids_, versions_, tids_); }
 
 void TextRows::clear() { clear_all(ids_, texts_, slots_); }
 

@@ -34,7 +34,7 @@ class NewRows {
   Int8Array created_, due_, started_, mutated_, versions_, epochs_;
   Int4Array queues_, priorities_, states_, attempts_;
   Int2Array buckets_;
-  BoolArray candidates_;
+  BoolArray candidates_, strays_;
   ByteaArray ids_, leases_, payloads_;
   TextArray workers_, claim_keys_, details_, policies_, tags_, origins_, content_types_;
 };
@@ -44,16 +44,18 @@ class LiveRows {
  public:
   void clear();
   bool empty() const { return ids_.empty(); }
-  void add(const core::ExecutionRecord& record, std::int32_t from_slot);
-  Params params();
+  void add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version);
+  Params params(bool with_tids);
 
  private:
   Int8Array due_, started_, mutated_, versions_, epochs_;
+  Int8Array from_versions_;
   Int4Array priorities_, states_, attempts_, from_slots_;
   Int2Array buckets_;
   BoolArray candidates_;
   ByteaArray ids_, leases_;
   TextArray workers_, claim_keys_, details_;
+  TidArray tids_;
 };
 
 /// Rows that have ended.
@@ -62,16 +64,31 @@ class EndedRows {
   void clear();
   bool empty() const { return ids_.empty(); }
   /// `result` replaces the stored one unless `keeps_result`.
-  void add(const core::ExecutionRecord& record, std::int32_t from_slot, std::int32_t slot,
+  void add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version, std::int32_t slot,
            const core::ResultPart* result, bool keeps_result);
-  Params params();
+  Params params(bool with_tids);
 
  private:
-  Int8Array retain_, started_, mutated_, versions_, epochs_;
+  Int8Array retain_, started_, mutated_, versions_, epochs_, from_versions_;
   Int4Array priorities_, states_, attempts_, slots_, from_slots_;
   BoolArray keeps_;
   ByteaArray ids_, leases_, results_;
   TextArray workers_, details_, content_types_;
+  TidArray tids_;
+};
+
+/// Rows that a batch relied on without loading or writing them.
+class RecalledRows {
+ public:
+  void clear();
+  bool empty() const { return ids_.empty(); }
+  void add(const core::ExecutionRecord& record, const RowMeta& row);
+  Params params();
+
+ private:
+  ByteaArray ids_;
+  Int8Array versions_;
+  TidArray tids_;
 };
 
 /// One text for each of some executions, with the slot of those that have ended.

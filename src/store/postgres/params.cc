@@ -23,7 +23,9 @@ void Array::clear() {
 }
 
 void Array::put32(std::uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) data_.push_back(static_cast<char>(value >> shift));
+  const char bytes[] = {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8),
+                        static_cast<char>(value)};
+  data_.append(bytes, sizeof bytes);
 }
 
 void Array::set32(std::size_t at, std::uint32_t value) {

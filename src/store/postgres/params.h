@@ -24,9 +24,10 @@ class Array {
   void add_null();
   template <class I>
   void add_integer(I value) {
-    put32(sizeof(I));
-    for (int shift = static_cast<int>(sizeof(I)) * 8 - 8; shift >= 0; shift -= 8)
-      data_.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> shift));
+    char bytes[4 + sizeof(I)] = {0, 0, 0, sizeof(I)};
+    for (std::size_t i = 0; i < sizeof(I); ++i)
+      bytes[4 + i] = static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * (sizeof(I) - 1 - i)));
+    data_.append(bytes, sizeof bytes);
     ++count_;
   }
 
@@ -84,6 +85,7 @@ class BytesArray final : public Array {
 };
 using TextArray = BytesArray<25>;
 using ByteaArray = BytesArray<17>;
+using TidArray = BytesArray<27>;
 
 /// The values of a statement's parameters, in binary. Arrays and texts are pointed to and must outlive the call.
 class Params {

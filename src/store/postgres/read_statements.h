@@ -32,15 +32,38 @@ inline constexpr Sql kHistoryFrom{
 
 // ---- lists --------------------------------------------------------------------------------------------------------
 
-// Each table gives its first rows in order; the planner merges partitions, but not tables.
-#define FF_LIST(comparison, direction)                                                                                \
-  "SELECT * FROM ((SELECT " FF_CORE " FROM ff_exec_core WHERE (created_at_ms, execution_id) " comparison              \
-  " ($3::bigint, $1::bytea) ORDER BY created_at_ms " direction ", execution_id " direction " LIMIT $4::bigint) "       \
-  "UNION ALL (SELECT " FF_DONE " FROM ff_exec_done WHERE (created_at_ms, execution_id) " comparison                    \
-  " ($3::bigint, $1::bytea) AND " FF_KEPT " ORDER BY created_at_ms " direction ", execution_id " direction             \
-  " LIMIT $4::bigint)) x ORDER BY created_at_ms " direction ", execution_id " direction " LIMIT $4::bigint"
-inline constexpr Sql kListNewest{"list_newest", FF_LIST("<", "DESC")};
-inline constexpr Sql kListOldest{"list_oldest", FF_LIST(">", "ASC")};
+// Each table gives its first rows in order; the planner merges partitions, but not tables. Strays stand in an index by
+// time. The others are found by their ids, whose times (`FF_TIME_OF`) and times of creation are less than `FF_NEAR` apart:
+// as many of them as are wanted, in the order of their ids from $5 on, tell how far to look for all that may belong
+// among the first.
+#define FF_NEAR "100"
+#define FF_TIME_OF(id) "('x' || encode(substring(" id " FROM 1 FOR 6), 'hex'))::bit(48)::bigint"
+#define FF_FROM_TIME(ms) "substring(int8send(greatest(0, " ms ")) FROM 3 FOR 6)"
+#define FF_STRAYS(columns, table, kept, comparison, direction)                                                        \
+  "(SELECT " columns " FROM " table " WHERE stray AND (created_at_ms, execution_id) " comparison                       \
+  " ($3::bigint, $1::bytea) AND " kept " ORDER BY created_at_ms " direction ", execution_id " direction                \
+  " LIMIT $4::bigint)"
+#define FF_PROMPT(table, kept, comparison)                                                                            \
+  " FROM " table " WHERE stray IS NULL AND (created_at_ms, execution_id) " comparison " ($3::bigint, $1::bytea) AND "  \
+  kept " AND "
+#define FF_NEWEST(columns, table, kept)                                                                               \
+  FF_STRAYS(columns, table, kept, "<", "DESC")                                                                        \
+  " UNION ALL (SELECT " columns FF_PROMPT(table, kept, "<") "execution_id < $5::bytea AND execution_id >= "            \
+  "coalesce((SELECT " FF_FROM_TIME(FF_TIME_OF("execution_id") " - 2 * " FF_NEAR) FF_PROMPT(table, kept, "<")           \
+  "execution_id < $5::bytea ORDER BY execution_id DESC OFFSET $4::bigint - 1 LIMIT 1), ''::bytea))"
+#define FF_OLDEST(columns, table, kept)                                                                               \
+  FF_STRAYS(columns, table, kept, ">", "ASC")                                                                         \
+  " UNION ALL (SELECT " columns FF_PROMPT(table, kept, ">") "execution_id >= $5::bytea AND execution_id < "            \
+  "coalesce((SELECT " FF_FROM_TIME(FF_TIME_OF("execution_id") " + 2 * " FF_NEAR) FF_PROMPT(table, kept, ">")           \
+  "execution_id >= $5::bytea ORDER BY execution_id OFFSET $4::bigint - 1 LIMIT 1), '\\xffffffffffffff'::bytea))"
+inline constexpr Sql kListNewest{
+    "list_newest",
+    "SELECT * FROM (" FF_NEWEST(FF_CORE, "ff_exec_core", "true") " UNION ALL " FF_NEWEST(
+        FF_DONE, "ff_exec_done", FF_KEPT) ") x ORDER BY created_at_ms DESC, execution_id DESC LIMIT $4::bigint"};
+inline constexpr Sql kListOldest{
+    "list_oldest",
+    "SELECT * FROM (" FF_OLDEST(FF_CORE, "ff_exec_core", "true") " UNION ALL " FF_OLDEST(
+        FF_DONE, "ff_exec_done", FF_KEPT) ") x ORDER BY created_at_ms, execution_id LIMIT $4::bigint"};
 #define FF_TAGGED(comparison, direction)                                                                              \
   "SELECT execution_id, created_at_ms FROM ff_exec_tag WHERE tag_key = $3::text AND tag_value = $4::text AND "         \
   "(created_at_ms, execution_id) " comparison " ($2::bigint, $1::bytea) ORDER BY created_at_ms " direction             \

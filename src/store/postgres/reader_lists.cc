@@ -24,8 +24,13 @@ constexpr std::uint32_t kWalkRows = 1'000;
 Result<PostgresReader::ListPart> PostgresReader::walk(const ListQuery& query, const ListPosition& from,
                                                       std::uint32_t count) {
   const IdBytes bytes(from.id);
+  // Ids from here on, in the direction of the list, may belong behind `from`.
+  constexpr TimeMs kFar = std::numeric_limits<TimeMs>::max() / 2;
+  const TimeMs time = std::clamp(from.created_at_ms, -kFar, kFar);
+  const std::string bound = ids_from(query.oldest_first ? time - kNearMs : time + kNearMs);
   Params params;
   params.bytes(bytes.view()).number(shared_->manual_now()).number(from.created_at_ms).number(std::int64_t{count});
+  params.bytes(bound);
   auto rows = run(query.oldest_first ? sql::kListOldest : sql::kListNewest, params);
   if (!rows) return std::unexpected(rows.error());
   ListPart walked;

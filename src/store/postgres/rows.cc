@@ -14,6 +14,9 @@ Result<T> from_json(std::string_view text, std::string_view record, std::string_
   return value;
 }
 
+/// With which an id begins.
+constexpr std::size_t kTimeBytes = 6;
+
 Params& text_if(Params& params, const std::optional<std::string>& text) {
   return text ? params.bytes(*text) : params.null();
 }
@@ -26,6 +29,20 @@ std::string_view unless_default(std::string_view content_type) {
 
 std::string content_type_of(const Rows& rows, int row, int column) {
   return std::string(rows.is_null(row, column) ? kDefaultContentType : rows.text(row, column));
+}
+
+bool is_stray(const ExecutionId& id, TimeMs created_at_ms) {
+  TimeMs made = 0;
+  for (std::size_t i = 0; i < kTimeBytes; ++i) made = (made << 8) | id.uuid.bytes[i];
+  return std::abs(created_at_ms - made) >= kNearMs;
+}
+
+std::string ids_from(TimeMs time) {
+  constexpr TimeMs kEnd = TimeMs{1} << (8 * kTimeBytes);
+  if (time >= kEnd) return std::string(kTimeBytes + 1, '\xff');
+  std::string bytes;
+  for (std::size_t i = kTimeBytes; i-- > 0;) bytes.push_back(static_cast<char>(std::max<TimeMs>(time, 0) >> (8 * i)));
+  return bytes;
 }
 
 ExecutionId id_of_row(const Rows& rows, int row) { return id_from(rows.text(row, 0)); }
@@ -51,6 +68,7 @@ Result<CoreRow> read_core(const Rows& rows, int row, Queues& queues) {
   packed.retain_until_ms = rows.number_if(row, 18);
   if (auto slot = rows.number_if(row, 19)) read.meta.slot = static_cast<std::int32_t>(*slot);
   read.history_from = rows.number(row, 20);
+  read.meta.tid = rows.text(row, 21);
   auto record = unpack(packed, std::move(*queue));
   if (!record) return std::unexpected(record.error());
   read.record = std::move(*record);

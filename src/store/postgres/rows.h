@@ -13,13 +13,15 @@ std::string_view unless_default(std::string_view content_type);
 std::string content_type_of(const Rows& rows, int row, int column);
 
 /// Where the columns of `FF_CORE` and `FF_DONE` end.
-inline constexpr int kCoreColumns = 21;
+inline constexpr int kCoreColumns = 22;
 /// Where `due_at_ms` and `retain_until_ms` stand among them.
 inline constexpr int kDueColumn = 5, kRetainColumn = 18;
 
 /// Where the row of an execution stands.
 struct RowMeta {
   std::optional<std::int32_t> slot;  ///< none: in the hot table
+  std::string tid;                   ///< its place in the hot table, as the server wrote it
+  bool remembered = false;           ///< not loaded, thus not locked: the save finds out whether it is still so
 };
 
 struct CoreRow {
@@ -27,6 +29,13 @@ struct CoreRow {
   RowMeta meta;
   std::int64_t history_from = 0;
 };
+
+/// Most ids begin with the time at which they were made; those of which the execution was created at least this long
+/// before or after are listed by an index of their own. The statements know the number too.
+inline constexpr TimeMs kNearMs = 100;
+bool is_stray(const ExecutionId& id, TimeMs created_at_ms);
+/// What the ids that were made at that time, or later, begin with or are greater than.
+std::string ids_from(TimeMs time);
 
 /// The id of a row, also when the rest cannot be read.
 ExecutionId id_of_row(const Rows& rows, int row);

@@ -22,8 +22,9 @@ void PostgresSession::clear_outgoing() {
   new_rows_.clear();
   updated_.clear();
   revived_.clear();
-  ended_.clear();
-  ended_again_.clear();
+  updated_slots_.clear();
+  for (EndedRows* rows : {&ended_, &ended_at_once_, &ended_again_}) rows->clear();
+  recalled_.clear();
   for (TextRows* rows : {&live_tags_, &ended_tags_, &live_attempts_, &ended_attempts_}) rows->clear();
   added_tags_.clear();
   removed_tags_.clear();
@@ -46,7 +47,7 @@ Result<Step> PostgresSession::save(std::span<Unit* const> units) {
     in_transaction_ = true;
   }
   for (Unit* unit : units) queue_lanes(unit->set);
-  queue_writes();
+  const std::size_t places_at = queue_writes();
   connection_.queue(sql::kCommit);
   const std::string server_started = connection_.server_started();
   auto answers = connection_.flush();
@@ -58,15 +59,49 @@ Result<Step> PostgresSession::save(std::span<Unit* const> units) {
   }
   in_transaction_ = false;
   for (Unit* unit : units) unit->outcome = Unit::Outcome::committed;
+  if (!updated_slots_.empty()) remember((*answers)[places_at]);
   shared_->wake_ups.committed(learn_places(units));
   return Step::done;
 }
 
+Result<Step> PostgresSession::leave(std::span<Unit* const> units) {
+  if (!recalled_any_) {
+    rollback();
+    return Step::done;
+  }
+  recalled_.clear();
+  for (Unit* unit : units) collect_recalled(unit->set);
+  if (!recalled_.empty()) connection_.queue(sql::kStillSame, recalled_.params());
+  auto answers = send();
+  if (!answers) return std::unexpected(answers.error());
+  rollback();
+  return Step::done;
+}
+
 Result<void> PostgresSession::collect(Unit& unit) {
+  if (recalled_any_) collect_recalled(unit.set);
   if (auto done = collect_executions(unit.set, unit.now); !done) return done;
   collect_attempts(unit.set);
   collect_keys(unit.set);
   return collect_events(unit.set);
+}
+
+/// What was remembered and is not written, or removed by its id, is still to be compared.
+void PostgresSession::collect_recalled(core::WorkingSet& set) {
+  for (const auto& slot : set.executions().slots()) {
+    const core::ExecutionRecord* known = slot.dirty ? slot.before.get() : slot.value.get();
+    if (!known || (slot.dirty && slot.value)) continue;
+    const auto row = rows_.find(slot.key);
+    if (row != rows_.end() && row->second.remembered) recalled_.add(*known, row->second);
+  }
+}
+
+/// The next call about a leased execution will most likely come to this process.
+void PostgresSession::remember(const Rows& places) {
+  for (int row = 0; row < places.size(); ++row) {
+    const auto& record = *updated_slots_[static_cast<std::size_t>(places.number(row, 0) - 1)]->value;
+    if (record.is_leased()) shared_->remembered.put(record, std::string(places.text(row, 1)));
+  }
 }
 
 // ---- executions ---------------------------------------------------------------------------------------------------
@@ -120,8 +155,10 @@ Result<void> PostgresSession::add_final(core::WorkingSet& set, const ExecutionSl
   const core::ExecutionRecord& record = *slot.value;
   RowMeta& meta = rows_[slot.key];
   const auto from = meta.slot;
+  const std::uint64_t from_version = is_new ? 0 : slot.before->version;
   if (!record.is_terminal()) {
-    (from ? revived_ : updated_).add(record, from.value_or(kNoSlot));
+    (from ? revived_ : updated_).add(record, meta, from_version);
+    if (!from) updated_slots_.push_back(&slot);
     meta.slot.reset();
     return {};
   }
@@ -132,7 +169,8 @@ Result<void> PostgresSession::add_final(core::WorkingSet& set, const ExecutionSl
   const bool stays = from && !is_new && slot.before->times.retain_until_ms == record.times.retain_until_ms;
   const std::int32_t to = stays ? *from : done_slot(retain_until, now);
   if (auto made = shared_->slots.ensure(History::executions, to); !made) return made;
-  (from ? ended_again_ : ended_).add(record, from.value_or(kNoSlot), to, part, from && !changes_result);
+  EndedRows& rows = from ? ended_again_ : is_new ? ended_at_once_ : ended_;
+  rows.add(record, meta, from_version, to, part, from && !changes_result);
   meta.slot = to;
   return {};
 }
@@ -222,20 +260,24 @@ Result<void> PostgresSession::collect_events(core::WorkingSet& set) {
 
 // ---- the commit ---------------------------------------------------------------------------------------------------
 
-void PostgresSession::queue_writes() {
+/// Returns which of the answers tells where the changed rows stand.
+std::size_t PostgresSession::queue_writes() {
   auto queue_if = [&](auto& rows, const Sql& sql) {
     if (!rows.empty()) connection_.queue(sql, rows.params());
   };
+  queue_if(recalled_, sql::kStillSame);
   queue_if(new_keys_, sql::kKeyInsert);
   queue_if(changed_keys_, sql::kKeyUpdate);
   if (!removed_keys_.empty()) connection_.queue(sql::kKeyDelete, removed_keys_.names());
   queue_if(new_rows_, sql::kInsertCore);
   if (!free_ids_.empty())
     connection_.queue(sql::kStillFree, Params().array(free_ids_).number(shared_->manual_now()));
-  queue_if(updated_, sql::kUpdateCore);
-  queue_if(ended_, sql::kMoveToDone);
-  queue_if(revived_, sql::kMoveToCore);
-  queue_if(ended_again_, sql::kUpdateDone);
+  const std::size_t places_at = connection_.queued();
+  if (!updated_.empty()) connection_.queue(sql::kUpdateCore, updated_.params(true));
+  if (!ended_.empty()) connection_.queue(sql::kMoveToDone, ended_.params(true));
+  if (!ended_at_once_.empty()) connection_.queue(sql::kMoveNewToDone, ended_at_once_.params(false));
+  if (!revived_.empty()) connection_.queue(sql::kMoveToCore, revived_.params(false));
+  if (!ended_again_.empty()) connection_.queue(sql::kUpdateDone, ended_again_.params(false));
   if (!live_tags_.empty()) connection_.queue(sql::kTagsCore, live_tags_.params(false));
   if (!ended_tags_.empty()) connection_.queue(sql::kTagsDone, ended_tags_.params(true));
   if (!live_attempts_.empty()) connection_.queue(sql::kAttemptsCore, live_attempts_.params(false));
@@ -245,9 +287,10 @@ void PostgresSession::queue_writes() {
     connection_.queue(sql::kDeleteDone, Params().array(erased_ended_).array(erased_slots_));
   queue_if(removed_tags_, sql::kTagDelete);
   queue_if(added_tags_, sql::kTagInsert);
-  if (events_.empty()) return;
+  if (events_.empty()) return places_at;
   connection_.queue(sql::kShardLocks, Params().array(shards_));
   for (auto& rows : events_) connection_.queue(sql::kEventInsert, rows.params());
+  return places_at;
 }
 
 Result<Step> PostgresSession::find_out(std::span<Unit* const> units, Error error, const std::string& server_started) {

@@ -27,6 +27,7 @@ Result<Step> PostgresSession::begin() {
   begin_owed_ = true;
   rows_.clear();
   looked_up_free_.clear();
+  recalled_any_ = false;
   xact_.clear();
   return Step::done;
 }
@@ -125,6 +126,7 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
   core::WorkingSet& set = unit.set;
   const bool lock = mode == LoadMode::lock;
   const auto manual_now = shared_->manual_now();
+  if (lock) recall(set, reads.executions);
   if (std::exchange(begin_owed_, false)) {
     connection_.queue(sql::kBegin);
     in_transaction_ = true;
@@ -205,6 +207,17 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
   for (const auto& id : reads.payloads) set.payloads().loaded(id, nullptr);
   set_clock(unit, *answer);
   return {};
+}
+
+void PostgresSession::recall(core::WorkingSet& set, std::vector<ExecutionId>& ids) {
+  std::erase_if(ids, [&](const ExecutionId& id) {
+    auto known = shared_->remembered.take(id);
+    if (!known) return false;
+    rows_[id] = {std::nullopt, std::move(known->tid), true};
+    set.executions().loaded(id, std::move(known->record));
+    recalled_any_ = true;
+    return true;
+  });
 }
 
 /// What is not in the hot table has ended, or was replayed just now: one more look at the hot table tells.

@@ -24,6 +24,7 @@ class PostgresSession final : public Session {
   Result<std::vector<ExecutionId>> claimed_under(const std::string& worker_instance_id,
                                                  const std::string& claim_key) override;
   Result<Step> save(std::span<Unit* const> units) override;
+  Result<Step> leave(std::span<Unit* const> units) override;
   void rollback() override;
   Result<std::uint64_t> trim_events(TimeMs before, TimeMs audit_before, std::uint32_t limit) override;
 
@@ -34,6 +35,8 @@ class PostgresSession final : public Session {
   // Loading.
   Result<void> load_unit(Unit& unit, core::Reads& reads, LoadMode mode);
   Result<void> load_ended(core::WorkingSet& set, const std::vector<ExecutionId>& ids);
+  /// Takes what this process remembers instead of loading it.
+  void recall(core::WorkingSet& set, std::vector<ExecutionId>& ids);
   Result<void> keep_rows(core::WorkingSet& set, const Rows& rows);
   Result<bool> keep_row(core::WorkingSet& set, const Rows& rows, int row);
   void keep_info(core::WorkingSet& set, const ExecutionId& id, const Rows& rows, int row, int column,
@@ -61,7 +64,9 @@ class PostgresSession final : public Session {
   void collect_keys(core::WorkingSet& set);
   Result<void> collect_events(core::WorkingSet& set);
   void queue_lanes(core::WorkingSet& set);
-  void queue_writes();
+  std::size_t queue_writes();
+  void collect_recalled(core::WorkingSet& set);
+  void remember(const Rows& places);
   void clear_outgoing();
   /// The commit was sent and no answer came: asks the server what became of it.
   Result<Step> find_out(std::span<Unit* const> units, Error error, const std::string& server_started);
@@ -75,6 +80,7 @@ class PostgresSession final : public Session {
   TimeMs last_now_ = 0;
   boost::unordered_flat_map<ExecutionId, RowMeta, std::hash<ExecutionId>> rows_;
   std::set<ExecutionId> looked_up_free_;  ///< ids that were looked for and not there
+  bool recalled_any_ = false;             ///< some records of this batch were remembered, not loaded
 
   /// A search of a queue that a take of this batch made, and what it came across.
   struct Taking {
@@ -86,7 +92,9 @@ class PostgresSession final : public Session {
 
   NewRows new_rows_;
   LiveRows updated_, revived_;
-  EndedRows ended_, ended_again_;
+  std::vector<const ExecutionSlot*> updated_slots_;
+  EndedRows ended_, ended_at_once_, ended_again_;
+  RecalledRows recalled_;
   TextRows live_tags_, ended_tags_, live_attempts_, ended_attempts_;
   TagRows added_tags_, removed_tags_;
   KeyRows new_keys_, changed_keys_, removed_keys_;

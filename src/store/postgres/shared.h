@@ -1,6 +1,7 @@
 #pragma once
 
 #include "store/postgres/places.h"
+#include "store/postgres/remembered.h"
 #include "store/postgres/slots.h"
 #include "store/postgres/wake_ups.h"
 #include "store/store.h"
@@ -37,6 +38,7 @@ struct PostgresShared {
   Slots slots;
   QueuePlaces queue_places;
   DuePlace due_place;
+  Remembered remembered;
   WakeUps wake_ups;
 };
 

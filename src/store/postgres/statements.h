@@ -12,12 +12,12 @@ namespace ff::store::postgres::sql {
 #define FF_CORE                                                                                                    \
   "execution_id, queue_id, priority, created_at_ms, candidate, due_at_ms, bucket, state, total_attempt_count, "    \
   "current_lease_epoch, lease, worker, claim_key, started_at_ms, last_mutation_at_ms, version, details, tags, "    \
-  "NULL::bigint AS retain_until_ms, NULL::integer AS slot, history_from"
+  "NULL::bigint AS retain_until_ms, NULL::integer AS slot, history_from, ctid"
 #define FF_DONE                                                                                                    \
   "execution_id, queue_id, priority, created_at_ms, NULL::boolean AS candidate, NULL::bigint AS due_at_ms, "       \
   "NULL::smallint AS bucket, state, total_attempt_count, current_lease_epoch, lease, worker, "                     \
   "NULL::text COLLATE \"C\" AS claim_key, started_at_ms, last_mutation_at_ms, version, details, tags, "            \
-  "retain_until_ms, slot, history_from"
+  "retain_until_ms, slot, history_from, NULL::tid AS ctid"
 // Executions that have ended and whose retention is over are gone, whether or not their row still stands.
 #define FF_KEPT "retain_until_ms > coalesce($2::bigint, " FF_NOW ")"
 // A batch may still look at those that the trimmer is about to remove; see kRetireGraceMs.
@@ -105,47 +105,61 @@ inline constexpr Sql kInsertCore{
     "insert_core",
     "INSERT INTO ff_exec_core (created_at_ms, due_at_ms, started_at_ms, last_mutation_at_ms, version, "
     "current_lease_epoch, queue_id, priority, state, total_attempt_count, bucket, candidate, execution_id, lease, "
-    "worker, claim_key, details, policy, tags, origin, payload_content_type, payload, history_from) "
+    "worker, claim_key, details, policy, tags, origin, payload_content_type, payload, stray, history_from) "
     "SELECT n.*, (SELECT last_value + 4095 FROM ff_event_block) FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], "
     "$4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], $8::integer[], $9::integer[], $10::integer[], "
     "$11::smallint[], $12::boolean[], $13::bytea[], $14::bytea[], $15::text[], $16::text[], $17::text[], $18::text[], "
-    "$19::text[], $20::text[], $21::text[], $22::bytea[]) AS n"};
+    "$19::text[], $20::text[], $21::text[], $22::bytea[], $23::boolean[]) AS n"};
 
 // What changes in a row, live or ended.
 #define FF_CHANGED_LIVE                                                                                             \
   "unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], "        \
   "$8::integer[], $9::integer[], $10::smallint[], $11::boolean[], $12::bytea[], $13::text[], $14::text[], "          \
-  "$15::text[], $16::integer[]) AS n(execution_id, due_at_ms, started_at_ms, last_mutation_at_ms, version, "         \
-  "current_lease_epoch, priority, state, total_attempt_count, bucket, candidate, lease, worker, claim_key, details, " \
-  "from_slot)"
+  "$15::text[], $16::integer[], $17::bigint[]) WITH ORDINALITY AS n(execution_id, due_at_ms, started_at_ms, "        \
+  "last_mutation_at_ms, version, current_lease_epoch, priority, state, total_attempt_count, bucket, candidate, "     \
+  "lease, worker, claim_key, details, from_slot, from_version, ord)"
 #define FF_CHANGED_ENDED                                                                                            \
   "unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], "        \
   "$8::integer[], $9::integer[], $10::integer[], $11::bytea[], $12::text[], $13::text[], $14::text[], "              \
-  "$15::bytea[], $16::integer[], $17::boolean[]) AS n(execution_id, retain_until_ms, started_at_ms, "                \
+  "$15::bytea[], $16::integer[], $17::boolean[], $18::bigint[]) AS n(execution_id, retain_until_ms, started_at_ms, " \
   "last_mutation_at_ms, version, current_lease_epoch, priority, state, total_attempt_count, slot, lease, worker, "   \
-  "details, result_content_type, result, from_slot, keeps_result)"
+  "details, result_content_type, result, from_slot, keeps_result, from_version)"
 #define FF_ONCE \
-  "created_at_ms, history_from, queue_id, past_attempts, policy, tags, origin, payload_content_type, payload"
+  "created_at_ms, history_from, queue_id, past_attempts, policy, tags, origin, payload_content_type, payload, stray"
 
+/// Rows that are known by their places; one that has changed since, because it was only remembered, is a conflict.
+/// Answers where they stand now.
 inline constexpr Sql kUpdateCore{
     "update_core",
-    "UPDATE ff_exec_core c SET due_at_ms = n.due_at_ms, started_at_ms = n.started_at_ms, "
+    "WITH changed AS (UPDATE ff_exec_core c SET due_at_ms = n.due_at_ms, started_at_ms = n.started_at_ms, "
     "last_mutation_at_ms = n.last_mutation_at_ms, version = n.version, current_lease_epoch = n.current_lease_epoch, "
     "priority = n.priority, state = n.state, total_attempt_count = n.total_attempt_count, bucket = n.bucket, "
     "candidate = n.candidate, lease = n.lease, worker = n.worker, claim_key = n.claim_key, details = n.details "
-    "FROM " FF_CHANGED_LIVE " WHERE c.execution_id = n.execution_id AND c.execution_id = ANY($1::bytea[])"};
+    "FROM " FF_CHANGED_LIVE " WHERE c.ctid = ANY($18::tid[]) AND c.execution_id = n.execution_id AND "
+    "c.version = n.from_version RETURNING n.ord, c.ctid) SELECT ord, ctid FROM changed WHERE "
+    "(SELECT ff_expect(count(*) = cardinality($1::bytea[])) FROM changed) IS NOT NULL"};
+/// Whether what was only remembered, and is not written, is as it was.
+inline constexpr Sql kStillSame{
+    "still_same",
+    "SELECT ff_expect((SELECT count(*) FROM ff_exec_core c JOIN unnest($1::bytea[], $2::bigint[]) AS n(execution_id, "
+    "version) ON c.execution_id = n.execution_id AND c.version = n.version WHERE c.ctid = ANY($3::tid[])) = "
+    "cardinality($1::bytea[]))"};
 /// The end of executions: their rows leave the hot table.
-inline constexpr Sql kMoveToDone{
-    "move_to_done",
-    "WITH gone AS (DELETE FROM ff_exec_core c USING " FF_CHANGED_ENDED
-    " WHERE c.execution_id = n.execution_id AND c.execution_id = ANY($1::bytea[]) RETURNING n.execution_id, "
-    "n.retain_until_ms, n.started_at_ms, n.last_mutation_at_ms, n.version, "
-    "n.current_lease_epoch, n.priority, n.state, n.total_attempt_count, n.slot, n.lease, n.worker, n.details, "
-    "n.result_content_type, n.result, c.created_at_ms, c.history_from, c.queue_id, c.past_attempts, c.policy, c.tags, "
-    "c.origin, c.payload_content_type, c.payload) "
-    "INSERT INTO ff_exec_done (execution_id, retain_until_ms, started_at_ms, last_mutation_at_ms, version, "
-    "current_lease_epoch, priority, state, total_attempt_count, slot, lease, worker, details, result_content_type, "
-    "result, " FF_ONCE ") SELECT * FROM gone"};
+#define FF_MOVE_TO_DONE(found)                                                                                        \
+  "WITH gone AS (DELETE FROM ff_exec_core c USING " FF_CHANGED_ENDED                                                  \
+  " WHERE c.execution_id = n.execution_id AND " found " RETURNING n.execution_id, "                                    \
+  "n.retain_until_ms, n.started_at_ms, n.last_mutation_at_ms, n.version, "                                             \
+  "n.current_lease_epoch, n.priority, n.state, n.total_attempt_count, n.slot, n.lease, n.worker, n.details, "          \
+  "n.result_content_type, n.result, c.created_at_ms, c.history_from, c.queue_id, c.past_attempts, c.policy, c.tags, "  \
+  "c.origin, c.payload_content_type, c.payload, c.stray), added AS ("                                                  \
+  "INSERT INTO ff_exec_done (execution_id, retain_until_ms, started_at_ms, last_mutation_at_ms, version, "             \
+  "current_lease_epoch, priority, state, total_attempt_count, slot, lease, worker, details, result_content_type, "     \
+  "result, " FF_ONCE ") SELECT * FROM gone RETURNING 1) "                                                              \
+  "SELECT ff_expect(count(*) = cardinality($1::bytea[])) FROM added"
+inline constexpr Sql kMoveToDone{"move_to_done",
+                                 FF_MOVE_TO_DONE("c.ctid = ANY($19::tid[]) AND c.version = n.from_version")};
+/// The same for those that this batch has made.
+inline constexpr Sql kMoveNewToDone{"move_new_to_done", FF_MOVE_TO_DONE("c.execution_id = ANY($1::bytea[])")};
 /// A replay: the row comes back without its result.
 inline constexpr Sql kMoveToCore{
     "move_to_core",
@@ -154,7 +168,7 @@ inline constexpr Sql kMoveToCore{
     "n.execution_id, n.due_at_ms, n.started_at_ms, n.last_mutation_at_ms, n.version, "
     "n.current_lease_epoch, n.priority, n.state, n.total_attempt_count, n.bucket, n.candidate, n.lease, n.worker, "
     "n.claim_key, n.details, d.created_at_ms, d.history_from, d.queue_id, d.past_attempts, d.policy, d.tags, d.origin, "
-    "d.payload_content_type, d.payload) INSERT INTO ff_exec_core (execution_id, due_at_ms, started_at_ms, "
+    "d.payload_content_type, d.payload, d.stray) INSERT INTO ff_exec_core (execution_id, due_at_ms, started_at_ms, "
     "last_mutation_at_ms, version, current_lease_epoch, "
     "priority, state, total_attempt_count, bucket, candidate, lease, worker, claim_key, details, " FF_ONCE
     ") SELECT * FROM gone"};

@@ -51,7 +51,7 @@ std::unexpected<Error> cannot_lock(const std::string& database_path) {
 // ---- who else is there --------------------------------------------------------------------------------------------
 
 Peers::~Peers() {
-  if (fd_ >= 0) close(fd_);
+  if (fd_ >= 0) ::close(fd_);
 }
 
 Result<void> Peers::join(const std::string& database_path) {
@@ -68,7 +68,7 @@ bool Peers::others_present() const {
 // ---- whose turn it is ---------------------------------------------------------------------------------------------
 
 Turnstile::~Turnstile() {
-  if (fd_ >= 0) close(fd_);
+  if (fd_ >= 0) ::close(fd_);
 }
 
 Result<void> Turnstile::open(const std::string& database_path) {

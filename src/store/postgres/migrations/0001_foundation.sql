@@ -61,7 +61,9 @@ SELECT nextval('ff_event_block');
 -- vector in its bits; lease is lease id, attempt id and, while the execution is owned, ttl, acquired and expiry; worker
 -- is worker id and instance id on two lines; details is a JSON object of what is not as expected; past_attempts has one
 -- JSON document per line, in order, for attempts that are no longer the newest. Whoever ends an execution moves its row
--- to ff_exec_done in the same statement. Events before history_from belong to an earlier execution of that id.
+-- to ff_exec_done in the same statement. Events before history_from belong to an earlier execution of that id. Most ids
+-- begin with the time at which they were made, so that the key also is the order of creation, give or take 100 ms; those
+-- of which that is not true are stray.
 CREATE TABLE ff_exec_core (
   created_at_ms bigint NOT NULL,
   due_at_ms bigint,
@@ -86,7 +88,8 @@ CREATE TABLE ff_exec_core (
   tags text,
   origin text,
   payload_content_type text,
-  payload bytea
+  payload bytea,
+  stray boolean
 ) WITH (fillfactor = 85, toast_tuple_target = 1024, autovacuum_vacuum_scale_factor = 0.02,
         autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.1,
         autovacuum_analyze_threshold = 5000);
@@ -97,7 +100,7 @@ CREATE INDEX ff_exec_core_candidates ON ff_exec_core (queue_id, priority DESC, c
 CREATE INDEX ff_exec_core_due ON ff_exec_core (due_at_ms) WHERE due_at_ms IS NOT NULL;
 -- Without the id, which orders what was created in the same millisecond: a planner that takes the table for empty would
 -- look for ids there and read all of it.
-CREATE INDEX ff_exec_core_created ON ff_exec_core (created_at_ms);
+CREATE INDEX ff_exec_core_created ON ff_exec_core (created_at_ms) WHERE stray;
 CREATE INDEX ff_exec_core_claim_key ON ff_exec_core (claim_key) WHERE claim_key IS NOT NULL;
 
 -- Executions that have ended. Partitions are cut by the six hours in which their retention ends (slot), and dropped
@@ -127,11 +130,12 @@ CREATE TABLE ff_exec_done (
   payload bytea,
   result_content_type text,
   result bytea,
+  stray boolean,
   PRIMARY KEY (execution_id, slot)
 ) PARTITION BY LIST (slot);
 ALTER TABLE ff_exec_done ALTER COLUMN execution_id SET STORAGE PLAIN, ALTER COLUMN lease SET STORAGE PLAIN,
   ALTER COLUMN payload SET STORAGE EXTERNAL, ALTER COLUMN result SET STORAGE EXTERNAL;
-CREATE INDEX ff_exec_done_created ON ff_exec_done (created_at_ms);
+CREATE INDEX ff_exec_done_created ON ff_exec_done (created_at_ms) WHERE stray;
 CREATE INDEX ff_exec_done_retention ON ff_exec_done (queue_id, retain_until_ms);
 CREATE TABLE ff_exec_done_far PARTITION OF ff_exec_done FOR VALUES IN (-1);
 

@@ -1,0 +1,25 @@
+#include "store/postgres/remembered.h"
+
+namespace ff::store::postgres {
+
+void Remembered::put(const core::ExecutionRecord& record, std::string tid) {
+  Item item{std::make_unique<core::ExecutionRecord>(record), std::move(tid)};
+  std::lock_guard guard(mutex_);
+  items_.insert_or_assign(record.id, std::move(item));
+  order_.push_back(record.id);
+  while (order_.size() > kRememberedMax) {
+    items_.erase(order_.front());
+    order_.pop_front();
+  }
+}
+
+std::optional<Remembered::Item> Remembered::take(const ExecutionId& id) {
+  std::lock_guard guard(mutex_);
+  const auto found = items_.find(id);
+  if (found == items_.end()) return std::nullopt;
+  std::optional<Item> item = std::move(found->second);
+  items_.erase(found);
+  return item;
+}
+
+}  // namespace ff::store::postgres
