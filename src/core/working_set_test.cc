@@ -120,6 +120,24 @@ TEST(WorkingSet, a_slot_remembers_what_was_loaded) {
   EXPECT_TRUE(set.has_changes());
 }
 
+/// Small tables are looked through, larger ones have an index.
+TEST(WorkingSet, a_table_finds_each_of_few_and_of_many) {
+  WorkingSet set;
+  for (int have = 0; have < 20; ++have) {
+    for (int i = 0; i < 20; ++i) {
+      const auto* slot = set.lanes().find(std::to_string(i));
+      ASSERT_EQ(slot != nullptr, i < have) << i << " of " << have;
+      if (slot) EXPECT_EQ(slot->value->version, static_cast<std::uint64_t>(i));
+    }
+    Lane lane;
+    lane.lane_id = std::to_string(have);
+    lane.version = static_cast<std::uint64_t>(have);
+    set.lanes().loaded(lane.lane_id, lane);
+  }
+  int at = 0;
+  for (const auto& slot : set.lanes().slots()) EXPECT_EQ(slot.key, std::to_string(at++)) << "in the order they came";
+}
+
 TEST(WorkingSet, keys_count_their_versions_and_can_go) {
   WorkingSet set;
   const IdempotencyId id{"n", "o", "k"};

@@ -44,6 +44,22 @@ TEST_F(ExecutorTest, what_queued_during_a_commit_is_the_next_batch) {
   EXPECT_EQ(executor->stats().operations.load(), 8U);
 }
 
+TEST_F(ExecutorTest, its_load_is_what_waits_and_what_is_under_way) {
+  open({.batch_max = 3});
+  EXPECT_EQ(executor->load(), 0U);
+  std::vector<Log> logs(4);
+  for (auto& log : logs) executor->push(touch(log, id(1)));
+  core::Claim claim;
+  claim.max = 50;
+  executor->push(std::make_unique<core::ClaimOperation>(claim, [](auto) {}));
+  EXPECT_EQ(executor->load(), 54U);
+  EXPECT_EQ(executor->step(), 0);
+  EXPECT_EQ(executor->load(), 51U);
+  while (executor->step() != kNever) {
+  }
+  EXPECT_EQ(executor->load(), 0U);
+}
+
 TEST_F(ExecutorTest, a_batch_is_bounded_and_keeps_the_order) {
   open({.batch_max = 3});
   std::vector<int> order;

@@ -11,7 +11,7 @@
 namespace ff::store::postgres {
 namespace {
 
-constexpr auto kHighest = [] {
+constexpr auto kLastUuid = [] {
   std::array<std::uint8_t, 16> bytes{};
   bytes.fill(0xff);
   return bytes;
@@ -80,7 +80,7 @@ Result<ListResult> PostgresReader::list(const ListQuery& query) {
   if (query.after)
     from = *query.after;
   else if (!query.oldest_first)
-    from = {std::numeric_limits<TimeMs>::max(), {0xffff, Uuid{.bytes = kHighest}}};
+    from = {std::numeric_limits<TimeMs>::max(), {0xffff, Uuid{.bytes = kLastUuid}}};
   else
     from.created_at_ms = std::numeric_limits<TimeMs>::min();
   const bool tagged = !query.filter.tags.empty();
