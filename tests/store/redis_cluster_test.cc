@@ -42,9 +42,10 @@ TEST(RedisCluster, slots_move_under_load) {
 }
 
 TEST(RedisCluster, a_killed_primary_is_replaced_and_nothing_confirmed_is_lost) {
-  RedisCluster cluster(true);
-  // With a replica's confirmation before each answer, a failover loses nothing that was answered.
+  RedisCluster cluster(true, {"--appendonly", "yes", "--appendfsync", "always"});
+  // On disk, and with a replica's confirmation before each answer: a failover loses nothing that was answered.
   const std::string url = cluster.url() + "?replicas=1";
+  EXPECT_EQ(must(open_url(url).fabric.info()).durability, Durability::full);
   Load load({open_url(url), open_url(url)}, kPartitions);
   wait_for(load, 300);
   const std::size_t killed = cluster.owner(Place(5).slot);

@@ -110,11 +110,12 @@ std::string RedisServer::text(const std::vector<std::string>& words) const {
   return std::string(call(words).value().text());
 }
 
-RedisCluster::RedisCluster(bool replicas) {
+RedisCluster::RedisCluster(bool replicas, const std::vector<std::string>& settings) {
   const std::size_t primaries = 3, count = replicas ? 6 : 3;
-  for (std::size_t i = 0; i < count; ++i)
-    nodes_.push_back(std::make_unique<RedisServer>(std::vector<std::string>{
-        "--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--cluster-replica-validity-factor", "0"}));
+  std::vector<std::string> words = {"--cluster-enabled", "yes", "--cluster-node-timeout", "2000",
+                                    "--cluster-replica-validity-factor", "0"};
+  words.insert(words.end(), settings.begin(), settings.end());
+  for (std::size_t i = 0; i < count; ++i) nodes_.push_back(std::make_unique<RedisServer>(words));
   for (std::size_t i = 0; i < count; ++i) nodes_[i]->call({"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
   const int bounds[] = {0, 5'461, 10'923, 16'384};
   for (std::size_t i = 0; i < primaries; ++i)

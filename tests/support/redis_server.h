@@ -41,7 +41,7 @@ class RedisServer {
 /// Three primaries that share the slots, each with a replica if wanted.
 class RedisCluster {
  public:
-  explicit RedisCluster(bool replicas = false);
+  explicit RedisCluster(bool replicas = false, const std::vector<std::string>& settings = {});
 
   std::string url() const { return nodes_.front()->url(); }
   RedisServer& node(std::size_t at) { return *nodes_[at]; }
