@@ -127,7 +127,9 @@ TEST(WorkingSet, a_table_finds_each_of_few_and_of_many) {
     for (int i = 0; i < 20; ++i) {
       const auto* slot = set.lanes().find(std::to_string(i));
       ASSERT_EQ(slot != nullptr, i < have) << i << " of " << have;
-      if (slot) EXPECT_EQ(slot->value->version, static_cast<std::uint64_t>(i));
+      if (slot) {
+        EXPECT_EQ(slot->value->version, static_cast<std::uint64_t>(i));
+      }
     }
     Lane lane;
     lane.lane_id = std::to_string(have);

@@ -14,7 +14,7 @@ Error unavailable() { return {ErrorCode::store_unavailable, "The store was not r
 class SimStore::FaultySession final : public Session {
  public:
   FaultySession(SimStore& owner, std::unique_ptr<Session> inner) : owner_(owner), inner_(std::move(inner)) {}
-  ~FaultySession() override { leave(); }
+  ~FaultySession() override { let_go(); }
 
   Result<Step> begin() override {
     if (auto fault = draw()) return *fault;
@@ -42,14 +42,14 @@ class SimStore::FaultySession final : public Session {
     if (auto fault = draw()) return *fault;
     auto saved = inner_->save(units);
     if (saved && *saved == Step::done) {
-      leave();
+      let_go();
       if (owner_.random_.chance(owner_.faults_.lost_commit)) return std::unexpected(unavailable());
     }
     return saved;
   }
   void rollback() override {
     inner_->rollback();
-    leave();
+    let_go();
   }
   Result<std::uint64_t> trim_events(TimeMs before, TimeMs audit_before, std::uint32_t limit) override {
     if (owner_.random_.chance(owner_.faults_.unavailable)) return std::unexpected(unavailable());
@@ -63,7 +63,7 @@ class SimStore::FaultySession final : public Session {
     if (owner_.random_.chance(owner_.faults_.unavailable)) return std::unexpected(unavailable());
     return std::nullopt;
   }
-  void leave() {
+  void let_go() {
     if (inside_) --owner_.transactions_;
     inside_ = false;
   }

@@ -24,14 +24,14 @@ TEST_F(PostgresRemembers, a_lease_that_was_revoked_elsewhere_is_not_completed) {
   const ClaimedTask task = leased();
   must(there.fabric.cancel(task.execution.execution_id));
   EXPECT_THAT(here.fabric.complete({.handle = task.handle}), Refused(ErrorCode::execution_not_active));
-  EXPECT_EQ(must(there.fabric.get(task.execution.execution_id)).public_state, PublicState::cancelled);
+  EXPECT_EQ(must(there.fabric.get(task.execution.execution_id)).state.public_state, PublicState::cancelled);
 }
 
 TEST_F(PostgresRemembers, a_lease_that_was_renewed_elsewhere_is_completed_here) {
   const ClaimedTask task = leased();
   must(there.fabric.renew({.handle = task.handle}));
   must(here.fabric.complete({.handle = task.handle}));
-  EXPECT_EQ(must(there.fabric.get(task.execution.execution_id)).public_state, PublicState::completed);
+  EXPECT_EQ(must(there.fabric.get(task.execution.execution_id)).state.public_state, PublicState::completed);
 }
 
 /// This process remembers the first lease; the second is held elsewhere, and its holder calls here.
@@ -43,7 +43,7 @@ TEST_F(PostgresRemembers, a_newer_lease_of_another_process_is_not_refused_by_wha
   ASSERT_EQ(again.size(), 1U);
   must(here.fabric.complete({.handle = again[0].handle}));
   EXPECT_THAT(here.fabric.complete({.handle = first.handle}), ::testing::Not(Succeeds()));
-  EXPECT_EQ(must(there.fabric.get(id)).public_state, PublicState::completed);
+  EXPECT_EQ(must(there.fabric.get(id)).state.public_state, PublicState::completed);
 }
 
 TEST_F(PostgresRemembers, a_stale_record_among_many_costs_nobody_the_answer) {
