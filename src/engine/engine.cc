@@ -15,6 +15,8 @@ namespace ff::engine {
 namespace {
 
 constexpr std::uint32_t kReaders = 2;
+/// Records that an executor has still to write, from where on claims go to others.
+constexpr std::size_t kBusyLoad = 100;
 
 core::RuleSettings rules_of(const OpenOptions& options) {
   core::RuleSettings rules;
@@ -203,11 +205,12 @@ Executor& Engine::executor_for_lane(const std::string& lane_id) {
   return *executors_[std::hash<std::string>{}(lane_id) % executors_.size()];
 }
 
-/// Whoever has least to do, so that a busy lane does not leave the others idle. Repeats of a claim with its key meet in
-/// one executor.
+/// The lane's own, and when that is busy whoever has least to do, so that one lane does not leave the others idle. Claims
+/// that run at the same time pass over what the other has just taken up: the last of a queue are better given out by one.
+/// Repeats of a claim with its key meet in one executor.
 Executor& Engine::executor_for_claim(const core::Claim& claim) {
   Executor* best = &executor_for_lane(claim.worker.lanes.front());
-  if (claim.claim_key) return *best;
+  if (claim.claim_key || best->load() < kBusyLoad) return *best;
   for (const auto& executor : executors_)
     if (executor->load() < best->load()) best = executor.get();
   return *best;
