@@ -112,18 +112,25 @@ inline constexpr Sql kInsertCore{
     "$19::text[], $20::text[], $21::text[], $22::bytea[], $23::boolean[]) AS n"};
 
 // What changes in a row, live or ended.
-#define FF_CHANGED_LIVE                                                                                             \
+#define FF_CHANGED_LIVE(array, name)                                                                                \
   "unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], "        \
   "$8::integer[], $9::integer[], $10::smallint[], $11::boolean[], $12::bytea[], $13::text[], $14::text[], "          \
-  "$15::text[], $16::integer[], $17::bigint[]) WITH ORDINALITY AS n(execution_id, due_at_ms, started_at_ms, "        \
+  "$15::text[], $16::integer[], $17::bigint[]" array ") WITH ORDINALITY AS n(execution_id, due_at_ms, "              \
+  "started_at_ms, "                                                                                                  \
   "last_mutation_at_ms, version, current_lease_epoch, priority, state, total_attempt_count, bucket, candidate, "     \
-  "lease, worker, claim_key, details, from_slot, from_version, ord)"
-#define FF_CHANGED_ENDED                                                                                            \
+  "lease, worker, claim_key, details, from_slot, from_version" name ", ord)"
+#define FF_CHANGED_ENDED(array, name)                                                                               \
   "unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], "        \
   "$8::integer[], $9::integer[], $10::integer[], $11::bytea[], $12::text[], $13::text[], $14::text[], "              \
-  "$15::bytea[], $16::integer[], $17::boolean[], $18::bigint[]) AS n(execution_id, retain_until_ms, started_at_ms, " \
+  "$15::bytea[], $16::integer[], $17::boolean[], $18::bigint[]" array ") AS n(execution_id, retain_until_ms, "       \
+  "started_at_ms, "                                                                                                  \
   "last_mutation_at_ms, version, current_lease_epoch, priority, state, total_attempt_count, slot, lease, worker, "   \
-  "details, result_content_type, result, from_slot, keeps_result, from_version)"
+  "details, result_content_type, result, from_slot, keeps_result, from_version" name ")"
+// The row that `n` knows by its place, if it still has that version. The place is what they are joined by: with the id, a
+// planner that takes the table for empty would read the whole index of ids.
+#define FF_AT_ITS_PLACE(tids)                                                                                         \
+  "c.ctid = ANY(" tids "::tid[]) AND c.ctid = n.tid AND (c.execution_id = n.execution_id) IS TRUE AND "                \
+  "c.version = n.from_version"
 #define FF_ONCE \
   "created_at_ms, history_from, queue_id, past_attempts, policy, tags, origin, payload_content_type, payload, stray"
 
@@ -135,19 +142,17 @@ inline constexpr Sql kUpdateCore{
     "last_mutation_at_ms = n.last_mutation_at_ms, version = n.version, current_lease_epoch = n.current_lease_epoch, "
     "priority = n.priority, state = n.state, total_attempt_count = n.total_attempt_count, bucket = n.bucket, "
     "candidate = n.candidate, lease = n.lease, worker = n.worker, claim_key = n.claim_key, details = n.details "
-    "FROM " FF_CHANGED_LIVE " WHERE c.ctid = ANY($18::tid[]) AND c.execution_id = n.execution_id AND "
-    "c.version = n.from_version RETURNING n.ord, c.ctid) SELECT ord, ctid FROM changed WHERE "
+    "FROM " FF_CHANGED_LIVE(", $18::tid[]", ", tid") " WHERE " FF_AT_ITS_PLACE("$18")
+    " RETURNING n.ord, c.ctid) SELECT ord, ctid FROM changed WHERE "
     "(SELECT ff_expect(count(*) = cardinality($1::bytea[])) FROM changed) IS NOT NULL"};
 /// Whether what was only remembered, and is not written, is as it was.
 inline constexpr Sql kStillSame{
     "still_same",
-    "SELECT ff_expect((SELECT count(*) FROM ff_exec_core c JOIN unnest($1::bytea[], $2::bigint[]) AS n(execution_id, "
-    "version) ON c.execution_id = n.execution_id AND c.version = n.version WHERE c.ctid = ANY($3::tid[])) = "
-    "cardinality($1::bytea[]))"};
+    "SELECT ff_expect((SELECT count(*) FROM ff_exec_core c, unnest($1::bytea[], $2::bigint[], $3::tid[]) AS "
+    "n(execution_id, from_version, tid) WHERE " FF_AT_ITS_PLACE("$3") ") = cardinality($1::bytea[]))"};
 /// The end of executions: their rows leave the hot table.
-#define FF_MOVE_TO_DONE(found)                                                                                        \
-  "WITH gone AS (DELETE FROM ff_exec_core c USING " FF_CHANGED_ENDED                                                  \
-  " WHERE c.execution_id = n.execution_id AND " found " RETURNING n.execution_id, "                                    \
+#define FF_MOVE_TO_DONE(ended, found)                                                                                 \
+  "WITH gone AS (DELETE FROM ff_exec_core c USING " ended " WHERE " found " RETURNING n.execution_id, "                \
   "n.retain_until_ms, n.started_at_ms, n.last_mutation_at_ms, n.version, "                                             \
   "n.current_lease_epoch, n.priority, n.state, n.total_attempt_count, n.slot, n.lease, n.worker, n.details, "          \
   "n.result_content_type, n.result, c.created_at_ms, c.history_from, c.queue_id, c.past_attempts, c.policy, c.tags, "  \
@@ -157,13 +162,16 @@ inline constexpr Sql kStillSame{
   "result, " FF_ONCE ") SELECT * FROM gone RETURNING 1) "                                                              \
   "SELECT ff_expect(count(*) = cardinality($1::bytea[])) FROM added"
 inline constexpr Sql kMoveToDone{"move_to_done",
-                                 FF_MOVE_TO_DONE("c.ctid = ANY($19::tid[]) AND c.version = n.from_version")};
+                                 FF_MOVE_TO_DONE(FF_CHANGED_ENDED(", $19::tid[]", ", tid"), FF_AT_ITS_PLACE("$19"))};
 /// The same for those that this batch has made.
-inline constexpr Sql kMoveNewToDone{"move_new_to_done", FF_MOVE_TO_DONE("c.execution_id = ANY($1::bytea[])")};
+inline constexpr Sql kMoveNewToDone{
+    "move_new_to_done",
+    FF_MOVE_TO_DONE(FF_CHANGED_ENDED("", ""),
+                    "c.execution_id = n.execution_id AND c.execution_id = ANY($1::bytea[])")};
 /// A replay: the row comes back without its result.
 inline constexpr Sql kMoveToCore{
     "move_to_core",
-    "WITH gone AS (DELETE FROM ff_exec_done d USING " FF_CHANGED_LIVE
+    "WITH gone AS (DELETE FROM ff_exec_done d USING " FF_CHANGED_LIVE("", "")
     " WHERE d.execution_id = n.execution_id AND d.slot = n.from_slot AND d.execution_id = ANY($1::bytea[]) RETURNING "
     "n.execution_id, n.due_at_ms, n.started_at_ms, n.last_mutation_at_ms, n.version, "
     "n.current_lease_epoch, n.priority, n.state, n.total_attempt_count, n.bucket, n.candidate, n.lease, n.worker, "
@@ -180,7 +188,7 @@ inline constexpr Sql kUpdateDone{
     "n.lease, worker = n.worker, details = n.details, "
     "result_content_type = CASE WHEN n.keeps_result THEN d.result_content_type ELSE n.result_content_type END, "
     "result = CASE WHEN n.keeps_result THEN d.result ELSE n.result END "
-    "FROM " FF_CHANGED_ENDED
+    "FROM " FF_CHANGED_ENDED("", "")
     " WHERE d.execution_id = n.execution_id AND d.slot = n.from_slot AND "
     "d.execution_id = ANY($1::bytea[])"};
 
