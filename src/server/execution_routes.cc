@@ -55,6 +55,7 @@ void list_executions(const Ctx& context, ExecutionsQuery query, Answer answer) {
   if (query.sort != "created" && query.sort != "-created")
     return answer(std::unexpected(core::invalid_input(
         "sort", "unknown_value", "'sort' has to be one of created (newest first), -created (oldest first).")));
+  if (asks_elsewhere(*context, query.filter.namespace_)) return answer(page_reply(Page<ExecutionSummary>{}));
   ListExecutions request{std::move(query.filter), std::move(query.cursor), query.limit, query.sort == "-created"};
   context->backend->start(std::move(request), false,
                           answering<Page<ExecutionSummary>>(std::move(answer), page_reply<ExecutionSummary>));

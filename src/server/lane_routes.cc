@@ -49,6 +49,11 @@ void get_lane(const Ctx& context, OneLane request, Answer answer) {
 }
 
 void configure_lane(const Ctx& context, ConfigureLane request, Answer answer) {
+  // Lanes are shared: who is bound to a namespace may look at them only.
+  if (context->principal.namespace_)
+    return answer(core::fail(ErrorCode::forbidden,
+                             "Lanes belong to all namespaces; changing one needs a token without a namespace.",
+                             {{"namespace", *context->principal.namespace_}}));
   context->backend->start(std::move(request), false,
                           answering<Lane>(std::move(answer), [](const Lane& lane) { return reply_of(lane); }));
 }
@@ -62,6 +67,7 @@ void set_state(const Ctx& context, LaneReason request, Answer answer) {
 void list_leases(const Ctx& context, ListLeases query, Answer answer) {
   // In process a page may be larger than over HTTP.
   if (auto fault = core::check_limit(query.limit)) return answer(std::unexpected(std::move(*fault)));
+  if (asks_elsewhere(*context, query.namespace_)) return answer(page_reply(Page<LeaseItem>{}));
   context->backend->start(std::move(query), false, answering<Page<LeaseItem>>(std::move(answer), page_reply<LeaseItem>));
 }
 

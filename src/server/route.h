@@ -38,6 +38,11 @@ struct Context {
 };
 using Ctx = std::shared_ptr<const Context>;
 
+/// The caller asks for what its token does not let it see: there is nothing of it.
+inline bool asks_elsewhere(const Context& context, const std::optional<std::string>& namespace_) {
+  return context.principal.namespace_ && namespace_ && *namespace_ != *context.principal.namespace_;
+}
+
 /// How a route stands to `{"items": [...]}`.
 enum class Batch : std::uint8_t { none, also, only };
 

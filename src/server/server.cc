@@ -1,7 +1,9 @@
 #include "server/server.h"
 
+#include "api/acting.h"
 #include "server/admission.h"
 #include "server/batch.h"
+#include "server/cors.h"
 
 namespace ff::server {
 
@@ -16,6 +18,7 @@ struct WaitingClaims {
 struct Pending::State {
   std::string request_id;
   bool head = false;
+  Headers cors;
   std::uint64_t deadline_ms = 0;
   std::shared_ptr<WaitingClaims> waiting;
 
@@ -84,6 +87,7 @@ void Pending::State::answer(Response response) {
     if (response.undelivered) response.undelivered();
     return;
   }
+  response.headers.insert(response.headers.end(), cors.begin(), cors.end());
   dress(response, request_id, head);
   send_to(std::move(response));
 }
@@ -176,9 +180,11 @@ std::optional<Response> Server::refuse_early(const Request& head) {
   if (!headers_fit(head, options_.limits)) {
     response.status = 431;
   } else {
+    if (preflight(options_.cors_origins, head)) return std::nullopt;
     auto admitted = admit(head);
     if (admitted) return std::nullopt;
     response = refusal(admitted.error(), id);
+    for (auto& header : cors_headers(options_.cors_origins, head.headers)) response.headers.push_back(std::move(header));
   }
   dress(response, id, head.method == "HEAD");
   return response;
@@ -199,6 +205,12 @@ Pending Server::handle(Request request, Send send) {
     state->answer(std::move(bare));
     return pending;
   }
+  // Without a token: a browser asks before it sends one.
+  if (auto may_ask = preflight(options_.cors_origins, request)) {
+    state->answer(std::move(*may_ask));
+    return pending;
+  }
+  state->cors = cors_headers(options_.cors_origins, request.headers);
   auto admitted = admit(request);
   if (!admitted)
     state->answer(refusal(admitted.error(), state->request_id));
@@ -209,7 +221,9 @@ Pending Server::handle(Request request, Send send) {
 
 void Server::run(Admitted admitted, const Request& request, const std::shared_ptr<Pending::State>& state) {
   auto context = std::make_shared<Context>();
-  context->backend = options_.acting_for ? options_.acting_for(admitted.principal) : backend_;
+  const Principal& principal = admitted.principal;
+  context->backend = options_.acting_for ? options_.acting_for(principal)
+                                         : api::acting_for(backend_, {principal.namespace_, principal.actor});
   context->principal = std::move(admitted.principal);
   context->limits = options_.limits;
   context->headers = request.headers;

@@ -16,11 +16,12 @@ struct ServerOptions {
   Limits limits;
   /// Who makes this request; none when nobody we know. Unset: no token is configured, everybody may do everything.
   std::function<std::optional<Principal>(const Request&)> authenticate;
-  /// What carries out the calls of a caller, if not the server's own backend: one that keeps to the caller's namespace and
+  /// What carries out the calls of a caller. Unset: the server's own backend, which keeps to the caller's namespace and
   /// writes its name into the audit log.
   std::function<std::shared_ptr<api::Backend>(const Principal&)> acting_for;
   std::function<std::string()> mint_request_id;  ///< required
   std::function<std::int64_t()> steady_ms;       ///< required: a clock that never goes back
+  std::vector<std::string> cors_origins;  ///< pages of other origins that may call; empty: none
   LogSink log;
 };
 

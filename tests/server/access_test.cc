@@ -117,6 +117,71 @@ TEST_F(ServerAccess, scopes_of_the_table_are_those_of_the_page) {
             " get_lane list_leases info");
 }
 
+TEST_F(ServerAccess, T12_a_token_with_a_namespace_sees_and_changes_its_own) {
+  const std::string foreign = created(R"("namespace":"theirs")");
+  server::ServerOptions options;
+  options.authenticate = [](const Request&) {
+    Principal principal;
+    principal.namespace_ = "ours";
+    principal.actor = "token-7";
+    return std::optional(principal);
+  };
+  start_server(std::move(options));
+  const Got own = post("/v1/executions", R"({"execution_kind":"job"})");
+  EXPECT_EQ(own.text_at("namespace"), "ours");
+  const Got elsewhere = post("/v1/executions", R"({"execution_kind":"job","namespace":"theirs"})");
+  EXPECT_EQ(elsewhere.status, 403);
+  EXPECT_EQ(elsewhere.text_at("code"), "forbidden");
+  for (const char* rest : {"", "/wait", "/payload", "/result", "/attempts", "/history"})
+    EXPECT_EQ(get(path(foreign, rest)).text_at("code"), "execution_not_found") << rest;
+  for (const char* rest : {"/cancel", "/replay", "/revoke", "/complete"})
+    EXPECT_EQ(post(path(foreign, rest), "").text_at("code"), "execution_not_found") << rest;
+  EXPECT_EQ(get("/v1/executions").at("items").as_array().size(), 1U);
+  EXPECT_EQ(get("/v1/executions?namespace=theirs").at("items").as_array().size(), 0U);
+  EXPECT_EQ(post("/v1/lanes/default/pause", "").status, 403);
+  EXPECT_EQ(get("/v1/lanes/default").status, 200);
+  const Got claim = post("/v1/worker/claim", R"({"worker_id":"w","worker_instance_id":"w1","lanes":["default"],"max":9})");
+  ASSERT_EQ(claim.at("tasks").as_array().size(), 1U);
+  EXPECT_EQ(claim.at("tasks").at(0).at("execution").at("namespace"), "ours");
+  EXPECT_EQ(get("/v1/leases").at("items").as_array().size(), 1U);
+  EXPECT_EQ(get("/v1/leases?namespace=theirs").at("items").as_array().size(), 0U);
+  post(path(own.text_at("execution_id"), "/cancel"), "");
+  const Got history = get(path(own.text_at("execution_id"), "/history"));
+  EXPECT_THAT(history.text, HasSubstr(R"("actor":"token-7")"));
+  EXPECT_EQ(get(ExecutionId::parse(foreign).value()).state.public_state, PublicState::waiting);
+}
+
+TEST_F(ServerAccess, T14_pages_of_other_origins) {
+  const Headers ask = {{"Origin", "https://a.example"}, {"Access-Control-Request-Method", "POST"}};
+  const Headers from_a = {{"Origin", "https://a.example"}};
+  EXPECT_EQ(call("OPTIONS", "/v1/executions", "", ask).status, 405);
+  EXPECT_EQ(call("GET", "/livez", "", from_a).header("access-control-allow-origin"), "");
+
+  server::ServerOptions options;
+  options.cors_origins = {"https://a.example", "https://b.example"};
+  options.authenticate = [](const Request&) { return std::optional<Principal>(); };
+  start_server(std::move(options));
+  const Got may = call("OPTIONS", "/v1/executions", "", ask);
+  EXPECT_EQ(may.status, 204) << "without a token";
+  EXPECT_EQ(may.header("access-control-allow-origin"), "https://a.example");
+  EXPECT_EQ(may.header("access-control-max-age"), "600");
+  EXPECT_THAT(may.header("access-control-allow-methods"), HasSubstr("PATCH"));
+  EXPECT_THAT(may.header("access-control-allow-headers"), HasSubstr("idempotency-key"));
+  EXPECT_EQ(may.header("vary"), "Origin");
+  EXPECT_EQ(call("GET", "/livez", "", from_a).header("access-control-allow-origin"), "https://a.example");
+  const Got refused = call("GET", "/v1/executions", "", from_a);
+  EXPECT_EQ(refused.status, 401);
+  EXPECT_EQ(refused.header("access-control-allow-origin"), "https://a.example") << "so that the page can read why";
+  EXPECT_EQ(call("OPTIONS", "/livez", "", {{"Origin", "https://c.example"}, {"Access-Control-Request-Method", "GET"}}).status, 401);
+
+  options = {};
+  options.cors_origins = {"*"};
+  start_server(std::move(options));
+  const Got any = call("GET", "/livez", "", from_a);
+  EXPECT_EQ(any.header("access-control-allow-origin"), "*");
+  EXPECT_EQ(any.header("access-control-allow-credentials"), "");
+}
+
 TEST_F(ServerAccess, the_creator_is_the_tokens_name_unless_told) {
   with_tokens();
   EXPECT_EQ(as("operator", "POST", "/v1/executions", R"({"execution_kind":"a"})").text_at("creator_identity"), "operator");
