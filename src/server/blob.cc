@@ -10,9 +10,8 @@ namespace {
 /// What stands under `base64`, if the JSON value is an object with this one member, a text.
 std::optional<std::string> encoded_text(std::string_view json) {
   const auto members = raw_members(json);
-  if (members.size() != 1 || members[0].name != "base64") return std::nullopt;
-  const core::json::value value = core::json::parse(members[0].text);
-  return value.is_string() ? std::optional(std::string(value.get_string())) : std::nullopt;
+  if (members.size() != 1 || members[0].name != "base64" || !members[0].text.starts_with('"')) return std::nullopt;
+  return std::string(core::json::parse(members[0].text).as_string());
 }
 
 }  // namespace
@@ -40,8 +39,9 @@ Result<Blob> blob_of(std::string_view field, std::string_view json, const std::o
   if (!text) return Blob{Bytes(json), content_type.value_or("application/json")};
   auto bytes = from_base64(*text);
   if (!bytes)
-    return std::unexpected(core::invalid_input(fmt::format("{}.base64", field), "not_base64",
-                                               fmt::format("'{}.base64' is not base64 (RFC 4648, with padding).", field)));
+    return std::unexpected(
+        core::invalid_input(fmt::format("{}.base64", field), "not_base64",
+                            fmt::format("'{}.base64' is not base64 (RFC 4648, with padding).", field)));
   return Blob{std::move(*bytes), content_type.value_or("application/octet-stream")};
 }
 

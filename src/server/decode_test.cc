@@ -78,6 +78,16 @@ TEST(ServerDecode, T18_bytes_travel_as_base64) {
             R"({"base64":"AA==","x":1})");
 }
 
+TEST(ServerDecode, a_deep_payload_is_only_a_payload) {
+  for (const char* name : {"base64", "other"}) {
+    const std::string deep = fmt::format(R"({{"{}":{}{}}})", name, std::string(62, '['), std::string(62, ']'));
+    auto request = decode<CompleteTask>(*input_of(R"({"handle":"h","result":)" + deep + "}"));
+    ASSERT_TRUE(request) << name;
+    EXPECT_EQ(request->result, deep);
+    EXPECT_EQ(blob_text(deep, "application/json"), deep);
+  }
+}
+
 TEST(ServerDecode, a_policy_has_its_own_words) {
   auto wrong = decode<Submission>(*input_of(R"({"execution_kind":"k","policy":{"max_retrys":1}})"));
   ASSERT_FALSE(wrong);
