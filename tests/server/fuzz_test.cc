@@ -24,7 +24,7 @@ class ServerFuzz : public ServerTest {
   std::string value(const std::string& field, int depth = 2) {
     if (pick(3) == 0 && field.find("handle") != field.npos && !handles_.empty()) return "\"" + any(handles_) + "\"";
     if (pick(2) == 0 && field == "execution_id" && !ids_.empty()) return "\"" + any(ids_) + "\"";
-    switch (pick(depth > 0 ? 13 : 10)) {
+    switch (pick(depth > 0 ? 14 : 11)) {
       case 0: return "null";
       case 1: return "true";
       case 2: return std::to_string(pick(3));
@@ -35,8 +35,9 @@ class ServerFuzz : public ServerTest {
       case 7: return any<std::string>({"\"\"", "\"default\"", "\"job\"", "\"w1\"", "\"a b\"", "\"\\u0000\"", "\"\\ud800\""});
       case 8: return "\"" + std::string(pick(600), 'x') + "\"";
       case 9: return "{\"base64\":\"AA==\"}";
-      case 10: return "[" + value(field, depth - 1) + "," + value(field, depth - 1) + "]";
-      case 11: return "{\"" + any(names_) + "\":" + value(field, depth - 1) + "}";
+      case 10: return R"({"base64":)" + std::string(40, '[') + std::string(40, ']') + "}";
+      case 11: return "[" + value(field, depth - 1) + "," + value(field, depth - 1) + "]";
+      case 12: return "{\"" + any(names_) + "\":" + value(field, depth - 1) + "}";
       default: return "[" + value(field, depth - 1) + "]";
     }
   }
