@@ -97,10 +97,11 @@ Result<json::value> parse_json(std::string_view text) {
   options.max_depth = kJsonDepthMax;
   boost::json::error_code error;
   boost::json::basic_parser<DuplicateFinder> finder(options);
-  finder.write_some(false, text.data(), text.size(), error);
+  const std::size_t read = finder.write_some(false, text.data(), text.size(), error);
+  if (!error && text.find_first_not_of(" \t\r\n", read) != std::string_view::npos) error = json::error::extra_data;
   if (error)
-    return fail(ErrorCode::invalid_input, fmt::format("This is not JSON: {}.", error.message()),
-                {{"reason", std::string("malformed_json")}});
+    return fail(ErrorCode::invalid_input, fmt::format("This is not JSON: {} at byte {}.", error.message(), read),
+                {{"reason", std::string("malformed_json")}, {"at_byte", static_cast<std::int64_t>(read)}});
   if (!finder.handler().duplicate.empty())
     return fail(ErrorCode::invalid_input,
                 fmt::format("The member '{}' stands twice in one JSON object; send it once.", finder.handler().duplicate),

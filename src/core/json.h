@@ -12,6 +12,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -97,7 +98,20 @@ enum class JsonFault : std::uint8_t { wrong_type, out_of_range, unknown_member, 
 struct JsonProblem {
   std::string path;
   JsonFault fault = JsonFault::wrong_type;
+  std::string expected;  ///< what may stand there instead: "an integer", "one of fair, strict"
 };
+
+/// Members without which a value of the type cannot be read; specialised beside the type's description.
+template <class T>
+inline constexpr std::array<std::string_view, 0> required_members{};
+
+/// The spellings of an enum, in their order.
+template <DescribedEnum E>
+std::vector<std::string_view> spellings() {
+  std::vector<std::string_view> names;
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<E>>([&](auto d) { names.push_back(wire_name(d.name)); });
+  return names;
+}
 
 class JsonReader {
  public:
@@ -109,9 +123,10 @@ class JsonReader {
   const JsonProblem& problem() const { return problem_; }
 
  private:
-  bool fault(JsonFault kind) {
+  bool fault(JsonFault kind, std::string expected = {}) {
     problem_.fault = kind;
     problem_.path = path_;
+    problem_.expected = std::move(expected);
     return false;
   }
   template <class Step>
@@ -125,7 +140,7 @@ class JsonReader {
   }
 
   bool get(const json::value& from, bool& to) {
-    if (!from.is_bool()) return fault(JsonFault::wrong_type);
+    if (!from.is_bool()) return fault(JsonFault::wrong_type, "true or false");
     to = from.get_bool();
     return true;
   }
@@ -137,49 +152,56 @@ class JsonReader {
     else if (from.is_uint64())
       to = static_cast<double>(from.get_uint64());
     else
-      return fault(JsonFault::wrong_type);
+      return fault(JsonFault::wrong_type, "a number");
     return true;
   }
   bool get(const json::value& from, std::string& to) {
-    if (!from.is_string()) return fault(JsonFault::wrong_type);
+    if (!from.is_string()) return fault(JsonFault::wrong_type, "a text");
     to.assign(from.get_string().data(), from.get_string().size());
     return true;
   }
   bool get(const json::value& from, Uuid& to) {
-    if (!from.is_string()) return fault(JsonFault::wrong_type);
+    constexpr const char* kExpected = "a UUID of 36 characters";
+    if (!from.is_string()) return fault(JsonFault::wrong_type, kExpected);
     auto parsed = Uuid::parse(std::string_view(from.get_string()));
-    if (!parsed) return fault(JsonFault::unknown_value);
+    if (!parsed) return fault(JsonFault::unknown_value, kExpected);
     to = *parsed;
     return true;
   }
   bool get(const json::value& from, ExecutionId& to) {
-    if (!from.is_string()) return fault(JsonFault::wrong_type);
+    constexpr const char* kExpected = "an execution id, {fp:<partition>}:<uuid>";
+    if (!from.is_string()) return fault(JsonFault::wrong_type, kExpected);
     auto parsed = ExecutionId::parse(std::string_view(from.get_string()));
-    if (!parsed) return fault(JsonFault::unknown_value);
+    if (!parsed) return fault(JsonFault::unknown_value, kExpected);
     to = *parsed;
     return true;
   }
   template <std::integral I>
     requires(!std::same_as<I, bool>)
   bool get(const json::value& from, I& to) {
+    auto out_of_range = [this] {
+      return fault(JsonFault::out_of_range, fmt::format("an integer from {} to {}", std::numeric_limits<I>::min(),
+                                                        std::numeric_limits<I>::max()));
+    };
     if (from.is_int64()) {
       const std::int64_t v = from.get_int64();
-      if (!std::in_range<I>(v)) return fault(JsonFault::out_of_range);
+      if (!std::in_range<I>(v)) return out_of_range();
       to = static_cast<I>(v);
     } else if (from.is_uint64()) {
       const std::uint64_t v = from.get_uint64();
-      if (!std::in_range<I>(v)) return fault(JsonFault::out_of_range);
+      if (!std::in_range<I>(v)) return out_of_range();
       to = static_cast<I>(v);
     } else {
-      return fault(JsonFault::wrong_type);
+      return fault(JsonFault::wrong_type, "an integer");
     }
     return true;
   }
   template <DescribedEnum E>
   bool get(const json::value& from, E& to) {
-    if (!from.is_string()) return fault(JsonFault::wrong_type);
-    auto parsed = enum_from<E>(std::string_view(from.get_string()));
-    if (!parsed) return fault(JsonFault::unknown_value);
+    auto parsed = from.is_string() ? enum_from<E>(std::string_view(from.get_string())) : std::nullopt;
+    if (!parsed)
+      return fault(from.is_string() ? JsonFault::unknown_value : JsonFault::wrong_type,
+                   fmt::format("one of {}", fmt::join(spellings<E>(), ", ")));
     to = *parsed;
     return true;
   }
@@ -189,7 +211,7 @@ class JsonReader {
   }
   template <class T>
   bool get(const json::value& from, std::vector<T>& to) {
-    if (!from.is_array()) return fault(JsonFault::wrong_type);
+    if (!from.is_array()) return fault(JsonFault::wrong_type, "a list");
     to.clear();
     for (std::size_t i = 0; i < from.get_array().size(); ++i)
       if (!below(fmt::format("[{}]", i), [&] { return get(from.get_array()[i], to.emplace_back()); })) return false;
@@ -197,15 +219,19 @@ class JsonReader {
   }
   template <class T>
   bool get(const json::value& from, std::map<std::string, T>& to) {
-    if (!from.is_object()) return fault(JsonFault::wrong_type);
+    if (!from.is_object()) return fault(JsonFault::wrong_type, "an object");
     to.clear();
-    for (const auto& [name, item] : from.get_object())
-      if (!below(name, [&] { return get(item, to[std::string(name)]); })) return false;
+    for (const auto& [name, item] : from.get_object()) {
+      T& place = to[std::string(name)];
+      if constexpr (is_optional<T>)
+        if (item.is_null()) continue;  // the one place where null says something: this entry has no value
+      if (!below(name, [&] { return get(item, place); })) return false;
+    }
     return true;
   }
   template <Described T>
   bool get(const json::value& from, T& to) {
-    if (!from.is_object()) return fault(JsonFault::wrong_type);
+    if (!from.is_object()) return fault(JsonFault::wrong_type, "an object");
     const json::object& object = from.get_object();
     bool good = true;
     std::size_t known = 0;
@@ -216,8 +242,12 @@ class JsonReader {
       ++known;
       good = below(name, [&] { return get(*item, member); });
     });
-    if (!good || known == object.size()) return good;
-    return below(first_unknown<T>(object), [&] { return fault(JsonFault::unknown_member); });
+    if (!good) return false;
+    if (known != object.size())
+      return below(first_unknown<T>(object), [&] { return fault(JsonFault::unknown_member); });
+    for (std::string_view name : required_members<T>)
+      if (!object.contains(name)) return below(name, [&] { return fault(JsonFault::missing); });
+    return true;
   }
   template <Described T>
   static std::string first_unknown(const json::object& object) {

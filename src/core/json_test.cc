@@ -1,4 +1,4 @@
-#include "core/json.h"
+#include "core/describe_calls.h"
 
 #include <gtest/gtest.h>
 
@@ -95,6 +95,43 @@ TEST(Json, faults_carry_their_path) {
   EXPECT_EQ(read_fault<Tags>(R"({"a":"b","c":1})"), "c:wrong_type");
   EXPECT_EQ(read_fault<Uuid>("\"550e8400\""), ":unknown_value");
   EXPECT_EQ(read_fault<ExecutionId>("\"550e8400-e29b-41d4-a716-446655440000\""), ":unknown_value");
+}
+
+TEST(Json, a_fault_says_what_may_stand_there) {
+  auto expected = [](std::string_view text, auto to) {
+    JsonReader reader;
+    EXPECT_FALSE(reader.read(*parse_json(text), to)) << text;
+    return reader.problem().expected;
+  };
+  EXPECT_EQ(expected("\"x\"", std::uint32_t{}), "an integer");
+  EXPECT_EQ(expected("-1", std::uint16_t{}), "an integer from 0 to 65535");
+  EXPECT_EQ(expected("\"x\"", LeaseLossPolicy{}), "one of reclaim, retry");
+  EXPECT_EQ(expected("7", LeaseLossPolicy{}), "one of reclaim, retry");
+  EXPECT_EQ(expected("7", std::string{}), "a text");
+  EXPECT_EQ(expected("{}", std::vector<std::string>{}), "a list");
+  EXPECT_EQ(expected("[1]", Tags{}), "an object");
+  EXPECT_EQ(expected("\"x\"", Uuid{}), "a UUID of 36 characters");
+}
+
+TEST(Json, what_is_required_has_to_be_there) {
+  EXPECT_EQ(read_fault<OperatorFail>("{}"), "execution_id:missing");
+  const std::string id = R"("execution_id":"{fp:0}:550e8400-e29b-41d4-a716-446655440000")";
+  EXPECT_EQ(read_fault<OperatorFail>("{" + id + "}"), "message:missing");
+  EXPECT_EQ(read_fault<OperatorFail>("{" + id + R"(,"mesage":"m"})"), "mesage:unknown_member") << "a typo is named first";
+  EXPECT_EQ(read_fault<OperatorFail>("{" + id + R"(,"message":"m"})"), "");
+}
+
+TEST(Json, only_in_maps_null_says_something) {
+  std::map<std::string, std::optional<std::string>> tags;
+  EXPECT_EQ(read_fault(R"({"gone":null,"kept":"x"})", tags), "");
+  EXPECT_EQ(tags.size(), 2U);
+  EXPECT_EQ(tags.at("gone"), std::nullopt);
+  EXPECT_EQ(read_fault<Tags>(R"({"a":null})"), "a:wrong_type");
+}
+
+TEST(Json, a_text_that_is_no_json_is_told_with_its_place) {
+  EXPECT_EQ(parse_json(R"({"a":1} x)").error().context.number("at_byte"), 8);
+  EXPECT_EQ(parse_json("[1,]").error().context.number("at_byte"), 3);
 }
 
 TEST(Json, described_values_come_back_equal) {

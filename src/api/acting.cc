@@ -1,0 +1,82 @@
+#include "api/acting.h"
+
+#include "api/embedded.h"
+
+namespace ff::api {
+namespace {
+
+class ActingBackend final : public Backend {
+ public:
+  ActingBackend(std::shared_ptr<EmbeddedBackend> embedded, core::Caller caller)
+      : embedded_(std::move(embedded)), caller_(std::move(caller)) {}
+
+  void start(std::vector<Submission> requests, bool waits,
+             std::function<void(std::size_t, Result<Submitted>)> done) override {
+    engine().start(std::move(requests), call(waits), std::move(done));
+  }
+  void start(std::vector<RenewLease> requests, bool waits,
+             std::function<void(std::size_t, Result<LeaseRenewed>)> done) override {
+    for (std::size_t i = 0; i < requests.size(); ++i)
+      engine().start(std::move(requests[i]), call(waits),
+                     [done, i](Result<LeaseRenewed> result) { done(i, std::move(result)); });
+  }
+  ClaimCall claim(ClaimRequest request, Callback<std::vector<ClaimedTask>> done) override {
+    auto cancel = engine().start(std::move(request), call(false), std::move(done));
+    if (!cancel) return {};  // answered already
+    // The caller may keep it longer than the engine.
+    return ClaimCall([cancel = std::move(cancel), engine = std::weak_ptr(embedded_)] {
+      if (auto alive = engine.lock()) cancel();
+    });
+  }
+
+#define FF_FORWARD(Request, Reply)                                         \
+  void start(Request request, bool waits, Callback<Reply> done) override { \
+    engine().start(std::move(request), call(waits), std::move(done));      \
+  }
+  FF_FORWARD(Submission, Submitted)
+  FF_FORWARD(CancelExecution, Changed)
+  FF_FORWARD(ReplayExecution, Changed)
+  FF_FORWARD(ChangePriority, PriorityChanged)
+  FF_FORWARD(RevokeLease, Revoked)
+  FF_FORWARD(OperatorComplete, Changed)
+  FF_FORWARD(OperatorFail, Changed)
+  FF_FORWARD(SetTags, Changed)
+  FF_FORWARD(RemoveExecution, Done)
+  FF_FORWARD(ConfigureLane, Lane)
+  FF_FORWARD(ReportProgress, Done)
+  FF_FORWARD(CompleteTask, Changed)
+  FF_FORWARD(FailTask, TaskFailed)
+  FF_FORWARD(DelayTask, TaskDelayed)
+  FF_FORWARD(WaitChildren, Changed)
+  FF_FORWARD(CancelTask, Changed)
+  FF_FORWARD(GetExecution, Execution)
+  FF_FORWARD(GetPayload, std::optional<Blob>)
+  FF_FORWARD(GetResult, std::optional<Blob>)
+  FF_FORWARD(ListExecutions, Page<ExecutionSummary>)
+  FF_FORWARD(ListAttempts, Page<Attempt>)
+  FF_FORWARD(ReadHistory, Page<Event>)
+  FF_FORWARD(ListLeases, Page<LeaseItem>)
+  FF_FORWARD(ListLanes, Page<LaneStatus>)
+  FF_FORWARD(GetLaneCounts, LaneCounts)
+  FF_FORWARD(GetInfo, FabricInfo)
+#undef FF_FORWARD
+
+  void close() override { embedded_->close(); }
+
+ private:
+  engine::Engine& engine() { return embedded_->engine(); }
+  engine::Call call(bool waits) const { return {caller_, waits}; }
+
+  std::shared_ptr<EmbeddedBackend> embedded_;
+  core::Caller caller_;
+};
+
+}  // namespace
+
+std::shared_ptr<Backend> acting_for(const std::shared_ptr<Backend>& backend, core::Caller caller) {
+  auto embedded = std::dynamic_pointer_cast<EmbeddedBackend>(backend);
+  if (!embedded) return backend;
+  return std::make_shared<ActingBackend>(std::move(embedded), std::move(caller));
+}
+
+}  // namespace ff::api

@@ -1,0 +1,79 @@
+#include "server/batch.h"
+
+#include <atomic>
+
+namespace ff::server {
+namespace {
+
+/// The answers as they come in, in any order and on any thread.
+struct Gathering {
+  std::vector<std::string> texts;
+  std::atomic<std::size_t> left;
+  Answer answer;
+
+  void finish() {
+    std::string body = "{\"items\":[";
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (i > 0) body += ',';
+      body += texts[i];
+    }
+    Reply reply;
+    reply.body = body + "]}";
+    answer(std::move(reply));
+  }
+};
+
+std::string item_text(Result<Reply> result, const std::string& request_id) {
+  ObjectText text;
+  if (!result) {
+    text.add("status", traits(result.error().code).http_status);
+    text.add("problem", problem_document(result.error(), request_id));
+  } else {
+    text.add("status", result->status);
+    if (!result->body.empty()) text.add_text("result", result->body);
+  }
+  return std::move(text).take();
+}
+
+}  // namespace
+
+Result<std::optional<std::vector<std::string_view>>> batch_items(const Route& route, const Input& body) {
+  const core::json::value* items = body.fields.if_contains("items");
+  if (!items) {
+    if (route.batch != Batch::only) return std::nullopt;
+    return std::unexpected(input_error({"items", core::JsonFault::missing, {}}));
+  }
+  if (route.batch == Batch::none) return std::nullopt;  // an unknown field like any other
+  for (const auto& member : body.raw)
+    if (member.name != "items") return std::unexpected(input_error({member.name, core::JsonFault::unknown_member, {}}));
+  if (!items->is_array()) return std::unexpected(input_error({"items", core::JsonFault::wrong_type, "a list"}));
+  auto texts = raw_elements(body.raw.at(0).text);
+  if (texts.size() > core::kBatchMax)
+    return std::unexpected(core::invalid_input(
+        "items", "too_many", fmt::format("There are {} items; {} are the most. Send several requests.", texts.size(),
+                                         core::kBatchMax)));
+  return texts;
+}
+
+void run_batch(const Route& route, const Ctx& context, const std::vector<std::string_view>& items,
+               const std::string& request_id, Answer answer) {
+  auto gathering = std::make_shared<Gathering>();
+  gathering->texts.resize(items.size());
+  gathering->left = items.size();
+  gathering->answer = std::move(answer);
+  if (items.empty()) return gathering->finish();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    auto done = [gathering, context, i, request_id](Result<Reply> result) {
+      if (!result && is_for_the_log(result.error())) context->report(result.error());
+      gathering->texts[i] = item_text(std::move(result), request_id);
+      if (gathering->left.fetch_sub(1) == 1) gathering->finish();
+    };
+    auto input = input_of(items[i]);
+    if (!input)
+      done(std::unexpected(input.error()));
+    else
+      route.run(context, std::move(*input), std::move(done));
+  }
+}
+
+}  // namespace ff::server

@@ -1,0 +1,119 @@
+// Executions: creating them, reading them, waiting for them.
+
+#include "server/execution_reply.h"
+#include "server/raw_reply.h"
+
+namespace ff::server {
+
+struct OneExecution {
+  ExecutionId execution_id;
+};
+BOOST_DESCRIBE_STRUCT(OneExecution, (), (execution_id))
+
+struct ExecutionsQuery {
+  ExecutionFilter filter;
+  std::string cursor;
+  std::uint32_t limit = 50;
+  std::string sort = "created";
+};
+BOOST_DESCRIBE_STRUCT(ExecutionsQuery, (), (filter, cursor, limit, sort))
+
+struct AttemptsQuery {
+  ExecutionId execution_id;
+  std::optional<std::uint32_t> cursor;
+  std::uint32_t limit = 50;
+};
+BOOST_DESCRIBE_STRUCT(AttemptsQuery, (), (execution_id, cursor, limit))
+
+namespace {
+
+void create_execution(const Ctx& context, Submission submission, Answer answer) {
+  if (!submission.creator_identity) submission.creator_identity = context->principal.name;
+  const std::string* trace = find_header(context->headers, "traceparent");
+  if (trace && !submission.traceparent) submission.traceparent = *trace;
+  context->backend->start(std::move(submission), false,
+                          [context, answer = std::move(answer)](Result<Submitted> submitted) mutable {
+                            if (!submitted) return answer(std::unexpected(submitted.error()));
+                            answer_with_execution(context, submitted->execution_id, submitted->duplicate ? 200 : 201,
+                                                  submitted->duplicate, std::move(answer));
+                          });
+}
+
+void get_execution(const Ctx& context, OneExecution request, Answer answer) {
+  answer_with_execution(context, request.execution_id, 200, false, std::move(answer));
+}
+
+void wait_for_execution(const Ctx& context, GetExecution request, Answer answer) {
+  context->backend->start(std::move(request), false,
+                          [context, answer = std::move(answer)](Result<Execution> execution) mutable {
+                            if (!execution) return answer(std::unexpected(execution.error()));
+                            answer_with_execution(context, std::move(*execution), 200, false, std::move(answer));
+                          });
+}
+
+void list_executions(const Ctx& context, ExecutionsQuery query, Answer answer) {
+  if (query.sort != "created" && query.sort != "-created")
+    return answer(std::unexpected(core::invalid_input(
+        "sort", "unknown_value", "'sort' has to be one of created (newest first), -created (oldest first).")));
+  if (asks_elsewhere(*context, query.filter.namespace_)) return answer(page_reply(Page<ExecutionSummary>{}));
+  ListExecutions request{std::move(query.filter), std::move(query.cursor), query.limit, query.sort == "-created"};
+  context->backend->start(std::move(request), false,
+                          answering<Page<ExecutionSummary>>(std::move(answer), page_reply<ExecutionSummary>));
+}
+
+void list_attempts(const Ctx& context, AttemptsQuery query, Answer answer) {
+  context->backend->start(ListAttempts{query.execution_id, query.cursor, query.limit}, false,
+                          answering<Page<Attempt>>(std::move(answer), page_reply<Attempt>));
+}
+
+void read_history(const Ctx& context, ReadHistory query, Answer answer) {
+  context->backend->start(std::move(query), false, answering<Page<Event>>(std::move(answer), page_reply<Event>));
+}
+
+template <class Request>
+void get_bytes(const Ctx& context, Request request, Answer answer) {
+  auto reply = [context](std::optional<Blob>& blob) { return raw_reply(std::move(blob), context->headers); };
+  context->backend->start(std::move(request), false, answering<std::optional<Blob>>(std::move(answer), std::move(reply)));
+}
+
+}  // namespace
+
+void areas::add_executions(std::vector<Route>& table) {
+  auto add = [&](Route route, auto* reply) {
+    route.reply = reply;
+    table.push_back(route);
+  };
+  constexpr auto kNoBody = static_cast<core::json::value (*)(Schemas&)>(nullptr);
+  add(make_route<Submission, create_execution>({"POST", "/v1/executions", "create_execution",
+                                      "Create an execution, or many.", Scope::submit, Batch::also, Body::object, false,
+                                      true, 201}),
+      execution_schema);
+  add(make_route<Submission, create_execution>({"PUT", "/v1/executions/{execution_id}", "create_execution_raw",
+                                      "Create an execution whose payload is the body of the request.", Scope::submit,
+                                      Batch::none, Body::bytes, false, false, 201}),
+      execution_schema);
+  add(make_route<ExecutionsQuery, list_executions>({"GET", "/v1/executions", "list_executions",
+                                         "Executions that match all filters, newest first.", Scope::read}),
+      page_schema<ExecutionSummary>);
+  add(make_route<OneExecution, get_execution>({"GET", "/v1/executions/{execution_id}", "get_execution",
+                                     "Everything that is known of an execution, and why it is not moving.", Scope::read}),
+      execution_schema);
+  add(make_route<GetExecution, wait_for_execution>({"GET", "/v1/executions/{execution_id}/wait", "wait_for_execution",
+                                      "The execution once it has ended, or as it stands when the time is over.",
+                                      Scope::read}),
+      execution_schema);
+  add(make_route<GetPayload, get_bytes<GetPayload>>({"GET", "/v1/executions/{execution_id}/payload", "get_payload",
+                                                 "The payload's bytes, with their content type.", Scope::read}),
+      kNoBody);
+  add(make_route<GetResult, get_bytes<GetResult>>({"GET", "/v1/executions/{execution_id}/result", "get_result",
+                                               "The result's bytes, with their content type.", Scope::read}),
+      kNoBody);
+  add(make_route<AttemptsQuery, list_attempts>({"GET", "/v1/executions/{execution_id}/attempts", "list_attempts",
+                                           "The attempts, the first one first.", Scope::read}),
+      page_schema<Attempt>);
+  add(make_route<ReadHistory, read_history>({"GET", "/v1/executions/{execution_id}/history", "read_history",
+                                        "The events, the oldest first, while they are kept.", Scope::read}),
+      page_schema<Event>);
+}
+
+}  // namespace ff::server
