@@ -13,7 +13,9 @@ using testing::IsEmpty;
 
 using Lines = std::vector<std::string>;
 
+/// An engine registers its lanes after it has opened; until then its data set is not at rest.
 Result<Holdings> export_to(World& world, Lines& lines) {
+  EXPECT_TRUE(eventually([&] { return !must(world.fabric.lanes({})).items.empty(); }));
   return engine::export_data_set(world.engine().store(), world.engine().dataset(), [&](std::string_view line) -> Result<void> {
     lines.emplace_back(line);
     return {};
