@@ -42,32 +42,7 @@ class EmbeddedBackend final : public Backend, public std::enable_shared_from_thi
 
 #define FF_FORWARD(Request, Reply) \
   void start(Request request, bool waits, Callback<Reply> done) override { forward(std::move(request), waits, std::move(done)); }
-  FF_FORWARD(Submission, Submitted)
-  FF_FORWARD(CancelExecution, Changed)
-  FF_FORWARD(ReplayExecution, Changed)
-  FF_FORWARD(ChangePriority, PriorityChanged)
-  FF_FORWARD(RevokeLease, Revoked)
-  FF_FORWARD(OperatorComplete, Changed)
-  FF_FORWARD(OperatorFail, Changed)
-  FF_FORWARD(SetTags, Changed)
-  FF_FORWARD(RemoveExecution, Done)
-  FF_FORWARD(ConfigureLane, Lane)
-  FF_FORWARD(ReportProgress, Done)
-  FF_FORWARD(CompleteTask, Changed)
-  FF_FORWARD(FailTask, TaskFailed)
-  FF_FORWARD(DelayTask, TaskDelayed)
-  FF_FORWARD(WaitChildren, Changed)
-  FF_FORWARD(CancelTask, Changed)
-  FF_FORWARD(GetExecution, Execution)
-  FF_FORWARD(GetPayload, std::optional<Blob>)
-  FF_FORWARD(GetResult, std::optional<Blob>)
-  FF_FORWARD(ListExecutions, Page<ExecutionSummary>)
-  FF_FORWARD(ListAttempts, Page<Attempt>)
-  FF_FORWARD(ReadHistory, Page<Event>)
-  FF_FORWARD(ListLeases, Page<LeaseItem>)
-  FF_FORWARD(ListLanes, Page<LaneStatus>)
-  FF_FORWARD(GetLaneCounts, LaneCounts)
-  FF_FORWARD(GetInfo, FabricInfo)
+  FF_CALLS(FF_FORWARD)
 #undef FF_FORWARD
 
   void close() override {

@@ -51,32 +51,8 @@ class Wire final : public api::Backend {
   void start(Request request, bool waits, Callback<Reply> done) override { \
     final_call(std::move(request), waits, std::move(done));                \
   }
-  FF_FINAL(CompleteTask, Changed)
-  FF_FINAL(FailTask, TaskFailed)
-  FF_FINAL(DelayTask, TaskDelayed)
-  FF_FINAL(WaitChildren, Changed)
-  FF_PASS(Submission, Submitted)
-  FF_PASS(CancelExecution, Changed)
-  FF_PASS(ReplayExecution, Changed)
-  FF_PASS(ChangePriority, PriorityChanged)
-  FF_PASS(RevokeLease, Revoked)
-  FF_PASS(OperatorComplete, Changed)
-  FF_PASS(OperatorFail, Changed)
-  FF_PASS(SetTags, Changed)
-  FF_PASS(RemoveExecution, Done)
-  FF_PASS(ConfigureLane, Lane)
-  FF_PASS(ReportProgress, Done)
-  FF_PASS(CancelTask, Changed)
-  FF_PASS(GetExecution, Execution)
-  FF_PASS(GetPayload, std::optional<Blob>)
-  FF_PASS(GetResult, std::optional<Blob>)
-  FF_PASS(ListExecutions, Page<ExecutionSummary>)
-  FF_PASS(ListAttempts, Page<Attempt>)
-  FF_PASS(ReadHistory, Page<Event>)
-  FF_PASS(ListLeases, Page<LeaseItem>)
-  FF_PASS(ListLanes, Page<LaneStatus>)
-  FF_PASS(GetLaneCounts, LaneCounts)
-  FF_PASS(GetInfo, FabricInfo)
+  FF_FINAL_CALLS(FF_FINAL)
+  FF_OTHER_CALLS(FF_PASS)
 #undef FF_FINAL
 #undef FF_PASS
 
