@@ -20,8 +20,8 @@ class ActingBackend final : public Backend {
       engine().start(std::move(requests[i]), call(waits),
                      [done, i](Result<LeaseRenewed> result) { done(i, std::move(result)); });
   }
-  ClaimCall claim(ClaimRequest request, Callback<std::vector<ClaimedTask>> done) override {
-    auto cancel = engine().start(std::move(request), call(false), std::move(done));
+  ClaimCall claim(ClaimRequest request, bool waits, Callback<std::vector<ClaimedTask>> done) override {
+    auto cancel = engine().start(std::move(request), call(waits), std::move(done));
     if (!cancel) return {};  // answered already
     // The caller may keep it longer than the engine.
     return ClaimCall([cancel = std::move(cancel), engine = std::weak_ptr(embedded_)] {

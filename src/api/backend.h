@@ -49,7 +49,7 @@ class Backend {
                      std::function<void(std::size_t, Result<Submitted>)> done) = 0;
   virtual void start(std::vector<RenewLease> requests, bool waits,
                      std::function<void(std::size_t, Result<LeaseRenewed>)> done) = 0;
-  virtual ClaimCall claim(ClaimRequest request, Callback<std::vector<ClaimedTask>> done) = 0;
+  virtual ClaimCall claim(ClaimRequest request, bool waits, Callback<std::vector<ClaimedTask>> done) = 0;
 
   virtual void close() = 0;
 };

@@ -35,8 +35,8 @@ class EmbeddedBackend final : public Backend, public std::enable_shared_from_thi
       engine_->start(std::move(requests[i]), call(waits),
                      [done, i](Result<LeaseRenewed> result) { done(i, std::move(result)); });
   }
-  ClaimCall claim(ClaimRequest request, Callback<std::vector<ClaimedTask>> done) override {
-    auto cancel = engine_->start(std::move(request), call(false), std::move(done));
+  ClaimCall claim(ClaimRequest request, bool waits, Callback<std::vector<ClaimedTask>> done) override {
+    auto cancel = engine_->start(std::move(request), call(waits), std::move(done));
     return ClaimCall(std::move(cancel));
   }
 

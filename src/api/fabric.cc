@@ -145,7 +145,7 @@ Result<Lane> Fabric::drain_lane(const std::string& lane_id, std::optional<std::s
 Result<std::vector<ClaimedTask>> Fabric::claim(ClaimRequest request) const {
   std::binary_semaphore done(0);
   Result<std::vector<ClaimedTask>> reply;
-  backend_->claim(std::move(request), [&](Result<std::vector<ClaimedTask>> result) {
+  backend_->claim(std::move(request), true, [&](Result<std::vector<ClaimedTask>> result) {
     reply = std::move(result);
     done.release();
   });
@@ -153,7 +153,7 @@ Result<std::vector<ClaimedTask>> Fabric::claim(ClaimRequest request) const {
   return reply;
 }
 ClaimCall Fabric::claim(ClaimRequest request, Callback<std::vector<ClaimedTask>> done) const {
-  ClaimCall call = backend_->claim(std::move(request), std::move(done));
+  ClaimCall call = backend_->claim(std::move(request), false, std::move(done));
   // The caller may keep it longer than the fabric.
   return ClaimCall([call, backend = std::weak_ptr(backend_)] {
     if (auto alive = backend.lock()) call.cancel();

@@ -32,6 +32,7 @@ std::function<void()> Engine::start(ClaimRequest request, const Call& call,
   pending->named = request.execution_id;
   pending->deadline = runtime_.steady_us() + static_cast<SteadyUs>(request.wait_ms) * 1000;
   pending->arrival = waiters_.next_arrival();
+  pending->inline_delivery = call.inline_delivery;
   pending->callback = [this, callback = std::move(callback)](Result<core::LeasedTasks> leased) mutable {
     if (!leased) return callback(std::unexpected(leased.error()));
     std::vector<ClaimedTask> tasks;
@@ -74,10 +75,13 @@ void Engine::submit_claim(PendingClaimPtr claim) {
   core::Claim request = claim->claim;
   // Each try draws its own ids from the seed, so that two leases never share one.
   claim->claim.ids = core::IdSource(runtime_.random_u64(), runtime_.random_u64());
-  executor.push(std::make_unique<core::ClaimOperation>(
+  const bool inline_delivery = claim->inline_delivery && claim->parked;
+  auto operation = std::make_unique<core::ClaimOperation>(
       std::move(request), [this, claim = std::move(claim)](Result<core::LeasedTasks> result) mutable {
         claimed(std::move(claim), std::move(result));
-      }));
+      });
+  operation->deliver_inline = inline_delivery;
+  executor.push(std::move(operation));
 }
 
 void Engine::submit_named(PendingClaimPtr claim) {

@@ -12,6 +12,7 @@ PendingClaimPtr ClaimWaiters::park(PendingClaimPtr claim) {
     std::lock_guard guard(mutex_);
     if (closed_ || parked_.size() >= waiters_max_) return claim;
     const std::uint64_t arrival = claim->arrival;
+    claim->parked = true;
     deadlines_.emplace(claim->deadline, arrival);
     if (claim->named)
       by_name_.emplace(*claim->named, arrival);

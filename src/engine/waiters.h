@@ -15,6 +15,8 @@ struct PendingClaim {
   SteadyUs deadline = 0;
   std::uint64_t arrival = 0;  ///< its place among the waiters; kept when it tries again
   int empty_tries = 0;        ///< in a row, although work was announced
+  bool inline_delivery = false;  ///< its callback only wakes a waiting thread
+  bool parked = false;           ///< it has waited: there is little to do, and its caller should have it soon
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   core::Callback<core::LeasedTasks> callback;
 };

@@ -69,7 +69,7 @@ void claim_tasks(const Ctx& context, ClaimRequest request, Answer answer) {
   const bool has_key = request.idempotency_key && !request.idempotency_key->empty();
   auto make = [context, has_key](const std::vector<ClaimedTask>& tasks) { return claim_reply(context, tasks, has_key); };
   context->waiting(
-      context->backend->claim(std::move(request), answering<std::vector<ClaimedTask>>(std::move(answer), make)));
+      context->backend->claim(std::move(request), false, answering<std::vector<ClaimedTask>>(std::move(answer), make)));
 }
 
 void renew_lease(const Ctx& context, RenewLease request, Answer answer) {

@@ -1,3 +1,4 @@
+#include "api/backend.h"
 #include "core/capabilities.h"
 #include "core/text.h"
 #include "core/validate.h"
@@ -147,7 +148,8 @@ void Worker::Impl::claim_more() {
   request.lease_ttl_ms = options_.lease_ttl_ms;
   const std::uint64_t call = next_claim_++;
   claims_[call].second = free;
-  ClaimCall under_way = fabric_.claim(std::move(request), [mailbox = mailbox_, call](auto tasks) {
+  // All that the callback does is to wake this loop: the thread that committed may do that.
+  ClaimCall under_way = fabric_.backend()->claim(std::move(request), true, [mailbox = mailbox_, call](auto tasks) {
     mailbox->leave(&Notes::claimed, Claimed{call, std::move(tasks)});
   });
   if (auto it = claims_.find(call); it != claims_.end()) it->second.first = std::move(under_way);

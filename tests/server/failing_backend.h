@@ -16,7 +16,7 @@ class FailingBackend final : public api::Backend {
   void start(std::vector<RenewLease> requests, bool, std::function<void(std::size_t, Result<LeaseRenewed>)> done) override {
     for (std::size_t i = 0; i < requests.size(); ++i) done(i, std::unexpected(error));
   }
-  ClaimCall claim(ClaimRequest, Callback<std::vector<ClaimedTask>> done) override {
+  ClaimCall claim(ClaimRequest, bool, Callback<std::vector<ClaimedTask>> done) override {
     done(std::unexpected(error));
     return {};
   }

@@ -17,7 +17,7 @@ std::vector<std::size_t> Wire::renewals() const {
   return renewals_;
 }
 
-ClaimCall Wire::claim(ClaimRequest request, Callback<std::vector<ClaimedTask>> done) {
+ClaimCall Wire::claim(ClaimRequest request, bool waits, Callback<std::vector<ClaimedTask>> done) {
   std::optional<Error> error;
   {
     std::lock_guard guard(mutex_);
@@ -29,7 +29,7 @@ ClaimCall Wire::claim(ClaimRequest request, Callback<std::vector<ClaimedTask>> d
     done(std::unexpected(*error));
     return {};
   }
-  return real_->claim(std::move(request),
+  return real_->claim(std::move(request), waits,
                       [this, done = std::move(done)](Result<std::vector<ClaimedTask>> tasks) mutable {
                         {
                           std::lock_guard guard(mutex_);

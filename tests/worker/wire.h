@@ -35,7 +35,7 @@ class Wire final : public api::Backend {
   /// How many leases each renewal call was for.
   std::vector<std::size_t> renewals() const;
 
-  ClaimCall claim(ClaimRequest request, Callback<std::vector<ClaimedTask>> done) override;
+  ClaimCall claim(ClaimRequest request, bool waits, Callback<std::vector<ClaimedTask>> done) override;
   void start(std::vector<RenewLease> requests, bool waits,
              std::function<void(std::size_t, Result<LeaseRenewed>)> done) override;
   void start(std::vector<Submission> requests, bool waits,
