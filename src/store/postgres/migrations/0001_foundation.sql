@@ -90,7 +90,7 @@ CREATE TABLE ff_exec_core (
   payload_content_type text,
   payload bytea,
   stray boolean
-) WITH (fillfactor = 85, toast_tuple_target = 1024, autovacuum_vacuum_scale_factor = 0.02,
+) WITH (fillfactor = 50, toast_tuple_target = 1024, autovacuum_vacuum_scale_factor = 0.02,
         autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.1,
         autovacuum_analyze_threshold = 5000);
 ALTER TABLE ff_exec_core ALTER COLUMN execution_id SET STORAGE PLAIN, ALTER COLUMN lease SET STORAGE PLAIN,
