@@ -38,22 +38,25 @@ Error bad_handle(std::string_view detail) {
 }  // namespace
 
 std::string base64url(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() * 4 + 2) / 3);
-  std::uint32_t buffer = 0;
-  int bits = 0;
-  for (char c : bytes) {
-    buffer = (buffer << 8) | static_cast<std::uint8_t>(c);
-    for (bits += 8; bits >= 6; bits -= 6) text.push_back(kAlphabet[(buffer >> (bits - 6)) & 63]);
+  std::string text((bytes.size() * 4 + 2) / 3, '\0');
+  char* out = text.data();
+  auto byte = [&](std::size_t at) { return static_cast<std::uint32_t>(static_cast<std::uint8_t>(bytes[at])); };
+  std::size_t at = 0;
+  for (; at + 3 <= bytes.size(); at += 3) {
+    const std::uint32_t three = (byte(at) << 16) | (byte(at + 1) << 8) | byte(at + 2);
+    for (int shift = 18; shift >= 0; shift -= 6) *out++ = kAlphabet[(three >> shift) & 63];
   }
-  if (bits > 0) text.push_back(kAlphabet[(buffer << (6 - bits)) & 63]);
+  if (at == bytes.size()) return text;
+  const bool two = at + 2 == bytes.size();
+  const std::uint32_t rest = (byte(at) << 16) | (two ? byte(at + 1) << 8 : 0);
+  for (int shift = 18; shift >= (two ? 6 : 12); shift -= 6) *out++ = kAlphabet[(rest >> shift) & 63];
   return text;
 }
 
 std::optional<std::string> from_base64url(std::string_view text) {
   if (text.size() % 4 == 1) return std::nullopt;
-  std::string bytes;
-  bytes.reserve(text.size() * 3 / 4);
+  std::string bytes(text.size() * 3 / 4, '\0');
+  char* out = bytes.data();
   std::uint32_t buffer = 0;
   int bits = 0;
   for (char c : text) {
@@ -63,7 +66,7 @@ std::optional<std::string> from_base64url(std::string_view text) {
     bits += 6;
     if (bits >= 8) {
       bits -= 8;
-      bytes.push_back(static_cast<char>(buffer >> bits));
+      *out++ = static_cast<char>(buffer >> bits);
     }
   }
   if ((buffer & ((1U << bits) - 1)) != 0) return std::nullopt;

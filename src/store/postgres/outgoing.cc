@@ -40,120 +40,194 @@ Params& RangeArrays::append_to(Params& params) {
 }
 
 void NewRows::clear() {
-  clear_all(created_, due_, started_, mutated_, versions_, epochs_, queues_, priorities_, states_, attempts_, buckets_,
-            candidates_, ids_, leases_, payloads_, workers_, claim_keys_, details_, policies_, tags_, origins_,
-            content_types_, strays_);
+  clear_all(ids_, payloads_, shape_numbers_, shapes_, created_, due_, started_, mutated_, versions_, epochs_, queues_,
+            priorities_, states_, attempts_, buckets_, candidates_, strays_, leases_, workers_, claim_keys_, details_,
+            policies_, tags_, origins_, content_types_);
+  last_policy_.reset();
+}
+
+const std::string& NewRows::policy_text(const std::shared_ptr<const Policy>& policy) {
+  if (policy != last_policy_) {
+    last_policy_ = policy;
+    last_policy_text_ = core::stored_policy(*policy);
+  }
+  return last_policy_text_;
 }
 
 void NewRows::add(const core::ExecutionRecord& record, std::int32_t queue_id, const core::ExecutionInfo& info,
                   const core::PayloadPart* payload) {
   PackBuffer buffer;
   const PackedRow row = pack(record, buffer);
-  created_.add(row.created_at_ms);
-  due_.add(row.due_at_ms);
-  started_.add(row.started_at_ms);
-  mutated_.add(row.last_mutation_at_ms);
-  versions_.add(row.version);
-  epochs_.add(row.current_lease_epoch);
-  queues_.add(queue_id);
-  priorities_.add(row.priority);
-  states_.add(row.state);
-  attempts_.add(row.total_attempt_count);
-  buckets_.add(row.bucket);
-  candidates_.add_true_or_null(row.candidate);
+  const std::string tags = record.tags ? pack_tags(*record.tags) : std::string(), origin = pack_origin(info);
+  const NewShape shape{.created_at_ms = row.created_at_ms,
+                       .due_at_ms = row.due_at_ms,
+                       .started_at_ms = row.started_at_ms,
+                       .last_mutation_at_ms = row.last_mutation_at_ms,
+                       .version = row.version,
+                       .current_lease_epoch = row.current_lease_epoch,
+                       .queue_id = queue_id,
+                       .priority = row.priority,
+                       .state = row.state,
+                       .total_attempt_count = row.total_attempt_count,
+                       .bucket = row.bucket,
+                       .candidate = row.candidate,
+                       .stray = is_stray(record.id, row.created_at_ms),
+                       .lease = row.lease,
+                       .worker = row.worker,
+                       .claim_key = row.claim_key.value_or(""),
+                       .details = row.details,
+                       .policy = policy_text(info.policy),
+                       .tags = tags,
+                       .origin = origin,
+                       .payload_content_type = unless_default(info.payload_content_type)};
   ids_.add(IdBytes(record.id).view());
-  leases_.add_or_null(row.lease);
-  workers_.add_or_null(row.worker);
-  claim_keys_.add(row.claim_key);
-  details_.add_or_null(row.details);
-  policies_.add_or_null(core::stored_policy(*info.policy));
-  tags_.add_or_null(record.tags ? pack_tags(*record.tags) : std::string());
-  origins_.add_or_null(pack_origin(info));
-  content_types_.add_or_null(unless_default(info.payload_content_type));
   if (payload)
     payloads_.add(std::string_view(*payload->payload));
   else
     payloads_.null();
-  strays_.add_true_or_null(is_stray(record.id, row.created_at_ms));
+  const auto place = shapes_.place_of(shape);
+  shape_numbers_.add(place.number);
+  if (!place.is_new) return;
+  created_.add(shape.created_at_ms);
+  due_.add(shape.due_at_ms);
+  started_.add(shape.started_at_ms);
+  mutated_.add(shape.last_mutation_at_ms);
+  versions_.add(shape.version);
+  epochs_.add(shape.current_lease_epoch);
+  queues_.add(shape.queue_id);
+  priorities_.add(shape.priority);
+  states_.add(shape.state);
+  attempts_.add(shape.total_attempt_count);
+  buckets_.add(shape.bucket);
+  candidates_.add_true_or_null(shape.candidate);
+  strays_.add_true_or_null(shape.stray);
+  leases_.add_or_null(shape.lease);
+  workers_.add_or_null(shape.worker);
+  claim_keys_.add_or_null(shape.claim_key);
+  details_.add_or_null(shape.details);
+  policies_.add_or_null(shape.policy);
+  tags_.add_or_null(shape.tags);
+  origins_.add_or_null(shape.origin);
+  content_types_.add_or_null(shape.payload_content_type);
 }
 
 Params NewRows::params() {
-  return params_of(created_, due_, started_, mutated_, versions_, epochs_, queues_, priorities_, states_, attempts_,
-                   buckets_, candidates_, ids_, leases_, workers_, claim_keys_, details_, policies_, tags_, origins_,
-                   content_types_, payloads_, strays_);
+  return params_of(ids_, payloads_, shape_numbers_, created_, due_, started_, mutated_, versions_, epochs_, queues_,
+                   priorities_, states_, attempts_, buckets_, candidates_, strays_, leases_, workers_, claim_keys_,
+                   details_, policies_, tags_, origins_, content_types_);
 }
 
 void LiveRows::clear() {
-  clear_all(due_, started_, mutated_, versions_, epochs_, from_versions_, priorities_, states_, attempts_, from_slots_,
-            buckets_, candidates_, ids_, leases_, workers_, claim_keys_, details_, tids_);
+  clear_all(ids_, leases_, tids_, shape_numbers_, shapes_, due_, started_, mutated_, versions_, epochs_, from_versions_,
+            priorities_, states_, attempts_, from_slots_, buckets_, candidates_, workers_, claim_keys_, details_);
 }
 
 void LiveRows::add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version) {
   PackBuffer buffer;
   const PackedRow row = pack(record, buffer);
+  const LiveShape shape{.due_at_ms = row.due_at_ms,
+                        .started_at_ms = row.started_at_ms,
+                        .last_mutation_at_ms = row.last_mutation_at_ms,
+                        .version = row.version,
+                        .current_lease_epoch = row.current_lease_epoch,
+                        .from_version = from_version,
+                        .priority = row.priority,
+                        .state = row.state,
+                        .total_attempt_count = row.total_attempt_count,
+                        .from_slot = from.slot.value_or(kNoSlot),
+                        .bucket = row.bucket,
+                        .candidate = row.candidate,
+                        .worker = row.worker,
+                        .claim_key = row.claim_key.value_or(""),
+                        .details = row.details};
   ids_.add(IdBytes(record.id).view());
-  due_.add(row.due_at_ms);
-  started_.add(row.started_at_ms);
-  mutated_.add(row.last_mutation_at_ms);
-  versions_.add(row.version);
-  epochs_.add(row.current_lease_epoch);
-  priorities_.add(row.priority);
-  states_.add(row.state);
-  attempts_.add(row.total_attempt_count);
-  buckets_.add(row.bucket);
-  candidates_.add_true_or_null(row.candidate);
   leases_.add_or_null(row.lease);
-  workers_.add_or_null(row.worker);
-  claim_keys_.add(row.claim_key);
-  details_.add_or_null(row.details);
-  from_slots_.add(from.slot.value_or(kNoSlot));
-  from_versions_.add(from_version);
   tids_.add_or_null(from.tid);
+  const auto place = shapes_.place_of(shape);
+  shape_numbers_.add(place.number);
+  if (!place.is_new) return;
+  due_.add(shape.due_at_ms);
+  started_.add(shape.started_at_ms);
+  mutated_.add(shape.last_mutation_at_ms);
+  versions_.add(shape.version);
+  epochs_.add(shape.current_lease_epoch);
+  from_versions_.add(shape.from_version);
+  priorities_.add(shape.priority);
+  states_.add(shape.state);
+  attempts_.add(shape.total_attempt_count);
+  from_slots_.add(shape.from_slot);
+  buckets_.add(shape.bucket);
+  candidates_.add_true_or_null(shape.candidate);
+  workers_.add_or_null(shape.worker);
+  claim_keys_.add_or_null(shape.claim_key);
+  details_.add_or_null(shape.details);
 }
 
 Params LiveRows::params(bool with_tids) {
-  Params params = params_of(ids_, due_, started_, mutated_, versions_, epochs_, priorities_, states_, attempts_, buckets_,
-                            candidates_, leases_, workers_, claim_keys_, details_, from_slots_, from_versions_);
+  Params params = params_of(ids_, leases_, shape_numbers_, due_, started_, mutated_, versions_, epochs_, from_versions_,
+                            priorities_, states_, attempts_, from_slots_, buckets_, candidates_, workers_, claim_keys_,
+                            details_);
   if (with_tids) params.array(tids_);
   return params;
 }
 
 void EndedRows::clear() {
-  clear_all(retain_, started_, mutated_, versions_, epochs_, from_versions_, priorities_, states_, attempts_, slots_,
-            from_slots_, keeps_, ids_, leases_, results_, workers_, details_, content_types_, tids_);
+  clear_all(ids_, leases_, results_, tids_, shape_numbers_, shapes_, retain_, started_, mutated_, versions_, epochs_,
+            from_versions_, priorities_, states_, attempts_, slots_, from_slots_, keeps_, workers_, details_,
+            content_types_);
 }
 
 void EndedRows::add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version,
                     std::int32_t slot, const core::ResultPart* result, bool keeps_result) {
   PackBuffer buffer;
   const PackedRow row = pack(record, buffer);
+  const EndedShape shape{
+      .retain_until_ms = row.retain_until_ms,
+      .started_at_ms = row.started_at_ms,
+      .last_mutation_at_ms = row.last_mutation_at_ms,
+      .version = row.version,
+      .current_lease_epoch = row.current_lease_epoch,
+      .from_version = from_version,
+      .priority = row.priority,
+      .state = row.state,
+      .total_attempt_count = row.total_attempt_count,
+      .slot = slot,
+      .from_slot = from.slot.value_or(kNoSlot),
+      .keeps_result = keeps_result,
+      .worker = row.worker,
+      .details = row.details,
+      .result_content_type = result ? unless_default(result->result_content_type) : std::string_view()};
   ids_.add(IdBytes(record.id).view());
-  retain_.add(row.retain_until_ms);
-  started_.add(row.started_at_ms);
-  mutated_.add(row.last_mutation_at_ms);
-  versions_.add(row.version);
-  epochs_.add(row.current_lease_epoch);
-  priorities_.add(row.priority);
-  states_.add(row.state);
-  attempts_.add(row.total_attempt_count);
-  slots_.add(slot);
   leases_.add_or_null(row.lease);
-  workers_.add_or_null(row.worker);
-  details_.add_or_null(row.details);
-  content_types_.add_or_null(result ? unless_default(result->result_content_type) : std::string_view());
   if (result)
     results_.add(std::string_view(*result->result));
   else
     results_.null();
-  from_slots_.add(from.slot.value_or(kNoSlot));
-  keeps_.add_true_or_null(keeps_result);
-  from_versions_.add(from_version);
   tids_.add_or_null(from.tid);
+  const auto place = shapes_.place_of(shape);
+  shape_numbers_.add(place.number);
+  if (!place.is_new) return;
+  retain_.add(shape.retain_until_ms);
+  started_.add(shape.started_at_ms);
+  mutated_.add(shape.last_mutation_at_ms);
+  versions_.add(shape.version);
+  epochs_.add(shape.current_lease_epoch);
+  from_versions_.add(shape.from_version);
+  priorities_.add(shape.priority);
+  states_.add(shape.state);
+  attempts_.add(shape.total_attempt_count);
+  slots_.add(shape.slot);
+  from_slots_.add(shape.from_slot);
+  keeps_.add_true_or_null(shape.keeps_result);
+  workers_.add_or_null(shape.worker);
+  details_.add_or_null(shape.details);
+  content_types_.add_or_null(shape.result_content_type);
 }
 
 Params EndedRows::params(bool with_tids) {
-  Params params = params_of(ids_, retain_, started_, mutated_, versions_, epochs_, priorities_, states_, attempts_, slots_,
-                            leases_, workers_, details_, content_types_, results_, from_slots_, keeps_, from_versions_);
+  Params params = params_of(ids_, leases_, results_, shape_numbers_, retain_, started_, mutated_, versions_, epochs_,
+                            from_versions_, priorities_, states_, attempts_, slots_, from_slots_, keeps_, workers_,
+                            details_, content_types_);
   if (with_tids) params.array(tids_);
   return params;
 }
@@ -219,33 +293,48 @@ Params KeyRows::names() { return params_of(keys_, namespaces_, operations_); }
 void EventRows::add(const EventRow& row, std::optional<std::int32_t> queue_id, std::int32_t slot, std::int32_t shard) {
   const core::EventRecord& event = *row.event;
   const core::EventRecord* lease = lease_of(row);
-  occurred_.add(event.occurred_at_ms);
-  slots_.add(slot);
-  shards_.add(shard);
-  queues_.add(queue_id);
-  what_.add(pack_what(row));
-  attempts_.add(event.attempt_index);
+  const std::string extra = pack_extra(event);
   if (event.execution_id)
     ids_.add(IdBytes(*event.execution_id).view());
   else
     ids_.null();
-  epochs_.add(lease ? std::optional(lease->lease_epoch) : std::nullopt);
+  EventShape shape{.occurred_at_ms = event.occurred_at_ms,
+                   .lease_epoch = std::nullopt,
+                   .slot = slot,
+                   .queue_id = queue_id,
+                   .what = pack_what(row),
+                   .attempt_index = event.attempt_index,
+                   .worker = {},
+                   .reason = {},
+                   .extra = extra};
   if (lease) {
     buffer_.assign(core::raw_bytes(lease->lease_id)).append(core::raw_bytes(lease->attempt_id));
     leases_.add(std::string_view(buffer_));
     buffer_.assign(lease->worker_id).append(1, '\n').append(lease->worker_instance_id);
-    workers_.add(std::string_view(buffer_));
+    shape.worker = buffer_;
+    shape.lease_epoch = lease->lease_epoch;
+    shape.reason = lease->reason;
   } else {
     leases_.null();
-    workers_.null();
   }
-  reasons_.add_or_null(lease ? std::string_view(lease->reason) : std::string_view());
-  extras_.add_or_null(pack_extra(event));
+  shards_.add(shard);
+  const auto place = shapes_.place_of(shape);
+  shape_numbers_.add(place.number);
+  if (!place.is_new) return;
+  occurred_.add(shape.occurred_at_ms);
+  epochs_.add(shape.lease_epoch);
+  slots_.add(shape.slot);
+  queues_.add(shape.queue_id);
+  what_.add(shape.what);
+  attempts_.add(shape.attempt_index);
+  workers_.add_or_null(shape.worker);
+  reasons_.add_or_null(shape.reason);
+  extras_.add_or_null(shape.extra);
 }
 
 Params EventRows::params() {
-  return params_of(occurred_, epochs_, slots_, shards_, queues_, what_, attempts_, ids_, leases_, workers_, reasons_,
-                   extras_);
+  return params_of(ids_, leases_, shards_, shape_numbers_, occurred_, epochs_, slots_, queues_, what_, attempts_,
+                   workers_, reasons_, extras_);
 }
 
 }  // namespace ff::store::postgres

@@ -2,6 +2,7 @@
 
 #include "store/postgres/places.h"
 #include "store/postgres/rows.h"
+#include "store/postgres/shapes.h"
 
 namespace ff::store::postgres {
 
@@ -31,12 +32,19 @@ class NewRows {
   Params params();
 
  private:
+  const std::string& policy_text(const std::shared_ptr<const Policy>& policy);
+
+  ByteaArray ids_, payloads_;
+  Int4Array shape_numbers_;
+  Shapes<NewShape> shapes_;
   Int8Array created_, due_, started_, mutated_, versions_, epochs_;
   Int4Array queues_, priorities_, states_, attempts_;
   Int2Array buckets_;
   BoolArray candidates_, strays_;
-  ByteaArray ids_, leases_, payloads_;
+  ByteaArray leases_;
   TextArray workers_, claim_keys_, details_, policies_, tags_, origins_, content_types_;
+  std::shared_ptr<const Policy> last_policy_;  ///< many submissions share one
+  std::string last_policy_text_;
 };
 
 /// Rows that are live after the batch.
@@ -48,14 +56,15 @@ class LiveRows {
   Params params(bool with_tids);
 
  private:
-  Int8Array due_, started_, mutated_, versions_, epochs_;
-  Int8Array from_versions_;
+  ByteaArray ids_, leases_;
+  TidArray tids_;
+  Int4Array shape_numbers_;
+  Shapes<LiveShape> shapes_;
+  Int8Array due_, started_, mutated_, versions_, epochs_, from_versions_;
   Int4Array priorities_, states_, attempts_, from_slots_;
   Int2Array buckets_;
   BoolArray candidates_;
-  ByteaArray ids_, leases_;
   TextArray workers_, claim_keys_, details_;
-  TidArray tids_;
 };
 
 /// Rows that have ended.
@@ -69,12 +78,14 @@ class EndedRows {
   Params params(bool with_tids);
 
  private:
+  ByteaArray ids_, leases_, results_;
+  TidArray tids_;
+  Int4Array shape_numbers_;
+  Shapes<EndedShape> shapes_;
   Int8Array retain_, started_, mutated_, versions_, epochs_, from_versions_;
   Int4Array priorities_, states_, attempts_, slots_, from_slots_;
   BoolArray keeps_;
-  ByteaArray ids_, leases_, results_;
   TextArray workers_, details_, content_types_;
-  TidArray tids_;
 };
 
 /// Rows that a batch relied on without loading or writing them.
@@ -137,14 +148,16 @@ class KeyRows {
 
 class EventRows {
  public:
-  std::size_t size() const { return what_.size(); }
+  std::size_t size() const { return shards_.size(); }
   void add(const EventRow& row, std::optional<std::int32_t> queue_id, std::int32_t slot, std::int32_t shard);
   Params params();
 
  private:
-  Int8Array occurred_, epochs_;
-  Int4Array slots_, shards_, queues_, what_, attempts_;
   ByteaArray ids_, leases_;
+  Int4Array shards_, shape_numbers_;
+  Shapes<EventShape> shapes_;
+  Int8Array occurred_, epochs_;
+  Int4Array slots_, queues_, what_, attempts_;
   TextArray workers_, reasons_, extras_;
   std::string buffer_;
 };

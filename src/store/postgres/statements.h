@@ -101,31 +101,38 @@ inline constexpr Sql kClaimedUnder{
 
 // ---- saving -------------------------------------------------------------------------------------------------------
 
+// Rows that one batch writes differ in few columns. What several have in common stands once, as a shape: each row names
+// the number of its shape.
+#define FF_OF_ITS_SHAPE "ON s.number = r.shape"
+
 inline constexpr Sql kInsertCore{
     "insert_core",
-    "INSERT INTO ff_exec_core (created_at_ms, due_at_ms, started_at_ms, last_mutation_at_ms, version, "
-    "current_lease_epoch, queue_id, priority, state, total_attempt_count, bucket, candidate, execution_id, lease, "
-    "worker, claim_key, details, policy, tags, origin, payload_content_type, payload, stray, history_from) "
-    "SELECT n.*, (SELECT last_value + 4095 FROM ff_event_block) FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], "
-    "$4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], $8::integer[], $9::integer[], $10::integer[], "
-    "$11::smallint[], $12::boolean[], $13::bytea[], $14::bytea[], $15::text[], $16::text[], $17::text[], $18::text[], "
-    "$19::text[], $20::text[], $21::text[], $22::bytea[], $23::boolean[]) AS n"};
+    "INSERT INTO ff_exec_core (execution_id, payload, created_at_ms, due_at_ms, started_at_ms, last_mutation_at_ms, "
+    "version, current_lease_epoch, queue_id, priority, state, total_attempt_count, bucket, candidate, stray, lease, "
+    "worker, claim_key, details, policy, tags, origin, payload_content_type, history_from) "
+    "SELECT r.execution_id, r.payload, s.a, s.b, s.c, s.d, s.e, s.f, s.g, s.h, s.i, s.j, s.k, s.l, s.m, s.n, s.o, s.p, "
+    "s.q, s.t, s.u, s.v, s.w, (SELECT last_value + 4095 FROM ff_event_block) FROM "
+    "unnest($1::bytea[], $2::bytea[], $3::integer[]) AS r(execution_id, payload, shape) JOIN unnest($4::bigint[], "
+    "$5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::integer[], $11::integer[], "
+    "$12::integer[], $13::integer[], $14::smallint[], $15::boolean[], $16::boolean[], $17::bytea[], $18::text[], "
+    "$19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[]) WITH ORDINALITY AS s(a, b, c, d, e, "
+    "f, g, h, i, j, k, l, m, n, o, p, q, t, u, v, w, number) " FF_OF_ITS_SHAPE};
 
 // What changes in a row, live or ended.
-#define FF_CHANGED_LIVE(array, name)                                                                                \
-  "unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], "        \
-  "$8::integer[], $9::integer[], $10::smallint[], $11::boolean[], $12::bytea[], $13::text[], $14::text[], "          \
-  "$15::text[], $16::integer[], $17::bigint[]" array ") WITH ORDINALITY AS n(execution_id, due_at_ms, "              \
-  "started_at_ms, "                                                                                                  \
-  "last_mutation_at_ms, version, current_lease_epoch, priority, state, total_attempt_count, bucket, candidate, "     \
-  "lease, worker, claim_key, details, from_slot, from_version" name ", ord)"
-#define FF_CHANGED_ENDED(array, name)                                                                               \
-  "unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], "        \
-  "$8::integer[], $9::integer[], $10::integer[], $11::bytea[], $12::text[], $13::text[], $14::text[], "              \
-  "$15::bytea[], $16::integer[], $17::boolean[], $18::bigint[]" array ") AS n(execution_id, retain_until_ms, "       \
-  "started_at_ms, "                                                                                                  \
-  "last_mutation_at_ms, version, current_lease_epoch, priority, state, total_attempt_count, slot, lease, worker, "   \
-  "details, result_content_type, result, from_slot, keeps_result, from_version" name ")"
+#define FF_CHANGED_LIVE(array, name)                                                                                  \
+  "(SELECT r.*, s.* FROM unnest($1::bytea[], $2::bytea[], $3::integer[]" array ") WITH ORDINALITY AS "                 \
+  "r(execution_id, lease, shape" name ", ord) JOIN unnest($4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], "    \
+  "$8::bigint[], $9::bigint[], $10::integer[], $11::integer[], $12::integer[], $13::integer[], $14::smallint[], "      \
+  "$15::boolean[], $16::text[], $17::text[], $18::text[]) WITH ORDINALITY AS s(due_at_ms, started_at_ms, "             \
+  "last_mutation_at_ms, version, current_lease_epoch, from_version, priority, state, total_attempt_count, "            \
+  "from_slot, bucket, candidate, worker, claim_key, details, number) " FF_OF_ITS_SHAPE ") n"
+#define FF_CHANGED_ENDED(array, name)                                                                                 \
+  "(SELECT r.*, s.* FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::integer[]" array ") AS "                    \
+  "r(execution_id, lease, result, shape" name ") JOIN unnest($5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], " \
+  "$9::bigint[], $10::bigint[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::integer[], "      \
+  "$16::boolean[], $17::text[], $18::text[], $19::text[]) WITH ORDINALITY AS s(retain_until_ms, started_at_ms, "       \
+  "last_mutation_at_ms, version, current_lease_epoch, from_version, priority, state, total_attempt_count, slot, "      \
+  "from_slot, keeps_result, worker, details, result_content_type, number) " FF_OF_ITS_SHAPE ") n"
 // The row that `n` knows by its place, if it still has that version. The place is what they are joined by: with the id, a
 // planner that takes the table for empty would read the whole index of ids.
 #define FF_AT_ITS_PLACE(tids)                                                                                         \
@@ -142,7 +149,7 @@ inline constexpr Sql kUpdateCore{
     "last_mutation_at_ms = n.last_mutation_at_ms, version = n.version, current_lease_epoch = n.current_lease_epoch, "
     "priority = n.priority, state = n.state, total_attempt_count = n.total_attempt_count, bucket = n.bucket, "
     "candidate = n.candidate, lease = n.lease, worker = n.worker, claim_key = n.claim_key, details = n.details "
-    "FROM " FF_CHANGED_LIVE(", $18::tid[]", ", tid") " WHERE " FF_AT_ITS_PLACE("$18")
+    "FROM " FF_CHANGED_LIVE(", $19::tid[]", ", tid") " WHERE " FF_AT_ITS_PLACE("$19")
     " RETURNING n.ord, c.ctid) SELECT ord, ctid FROM changed WHERE "
     "(SELECT ff_expect(count(*) = cardinality($1::bytea[])) FROM changed) IS NOT NULL"};
 /// Whether what was only remembered, and is not written, is as it was.
@@ -162,7 +169,7 @@ inline constexpr Sql kStillSame{
   "result, " FF_ONCE ") SELECT * FROM gone RETURNING 1) "                                                              \
   "SELECT ff_expect(count(*) = cardinality($1::bytea[])) FROM added"
 inline constexpr Sql kMoveToDone{"move_to_done",
-                                 FF_MOVE_TO_DONE(FF_CHANGED_ENDED(", $19::tid[]", ", tid"), FF_AT_ITS_PLACE("$19"))};
+                                 FF_MOVE_TO_DONE(FF_CHANGED_ENDED(", $20::tid[]", ", tid"), FF_AT_ITS_PLACE("$20"))};
 /// The same for those that this batch has made.
 inline constexpr Sql kMoveNewToDone{
     "move_new_to_done",
@@ -288,11 +295,12 @@ inline constexpr Sql kShardLocks{
     "SELECT pg_advisory_xact_lock('ff_event'::regclass::oid::integer, s) FROM unnest($1::integer[]) AS s"};
 inline constexpr Sql kEventInsert{
     "event_insert",
-    "INSERT INTO ff_event (event_id, occurred_at_ms, lease_epoch, slot, shard, queue_id, what, attempt_index, "
-    "execution_id, lease, worker, reason, extra) SELECT (SELECT nextval('ff_event_block')) + 2 * n.ord, n.a, n.b, n.c, "
-    "n.d, n.e, n.f, n.g, n.h, n.i, n.j, n.k, n.l FROM unnest($1::bigint[], $2::bigint[], $3::integer[], "
-    "$4::integer[], $5::integer[], $6::integer[], $7::integer[], $8::bytea[], $9::bytea[], $10::text[], $11::text[], "
-    "$12::text[]) WITH ORDINALITY AS n(a, b, c, d, e, f, g, h, i, j, k, l, ord)"};
+    "INSERT INTO ff_event (event_id, execution_id, lease, shard, occurred_at_ms, lease_epoch, slot, queue_id, what, "
+    "attempt_index, worker, reason, extra) SELECT (SELECT nextval('ff_event_block')) + 2 * r.ord, r.execution_id, "
+    "r.lease, r.shard, s.a, s.b, s.c, s.d, s.e, s.f, s.g, s.h, s.i FROM unnest($1::bytea[], $2::bytea[], $3::integer[], "
+    "$4::integer[]) WITH ORDINALITY AS r(execution_id, lease, shard, shape, ord) JOIN unnest($5::bigint[], "
+    "$6::bigint[], $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::text[], $12::text[], $13::text[]) "
+    "WITH ORDINALITY AS s(a, b, c, d, e, f, g, h, i, number) " FF_OF_ITS_SHAPE};
 /// Rows of one statement, whose ids have to fit into one block.
 inline constexpr std::size_t kEventRowsMax = 2'000;
 #define FF_EVENT                                                                                                     \
