@@ -19,6 +19,7 @@ void add_check(Program& program);    ///< check
 void add_export(Program& program);   ///< export
 void add_import(Program& program);   ///< import
 void add_bench(Program& program);    ///< bench cycle
-void add_version(Program& program);  ///< version
+void add_completion(Program& program);  ///< completion
+void add_version(Program& program);     ///< version
 
 }  // namespace ff::cli

@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
   add_export(program);
   add_import(program);
   add_bench(program);
+  add_completion(program);
   add_version(program);
 
   try {
