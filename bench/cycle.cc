@@ -13,6 +13,9 @@ namespace ff::bench {
 namespace {
 
 constexpr std::uint32_t kWindowSeconds = 30;
+/// Smaller rounds would measure how work begins and ends rather than how it goes.
+constexpr std::uint64_t kRoundExecutions = 10'000;
+constexpr std::uint64_t kRoundsMax = 10;
 
 using Stats = engine::EngineStats;
 
@@ -34,24 +37,63 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// Submits everything, then lets the workers at it.
-void submit_then_drain(Run& run, const Progress& progress, CycleFigures& figures) {
-  const std::uint64_t count = run.options.executions;
-  const auto start = Clock::now();
-  submit_many(run, count, [&](std::uint64_t done) { progress("submitting", done, count); });
-  const double submit_s = seconds_since(start);
-  const auto drain_start = Clock::now();
-  Workers workers(run);
-  while (!run.stopping && run.completed < count) {
-    run.wait_completed(count, Clock::now() + std::chrono::milliseconds(200));
-    progress("working", std::min(count, run.completed.load()), count);
+/// Time that was spent on so many executions.
+struct Spent {
+  double executions = 0;
+  double seconds = 0;
+
+  void add(std::uint64_t count, Clock::time_point since) {
+    executions += static_cast<double>(count);
+    seconds += seconds_since(since);
   }
-  const double drain_s = seconds_since(drain_start);
-  // With a backlog the last batches may complete a few more than were asked for.
-  const auto total = static_cast<double>(count);
-  figures.submit_per_s = total / submit_s;
-  figures.drain_per_s = total / drain_s;
-  figures.cycles_per_s = total / (submit_s + drain_s);
+  std::optional<double> per_s() const { return seconds > 0 ? std::optional(executions / seconds) : std::nullopt; }
+};
+
+/// The raw limit, if the store has one, and what it took so far.
+struct Raw {
+  std::unique_ptr<RawQueue> queue;
+  Spent spent;
+
+  Result<void> cycle(std::uint64_t count) {
+    if (!queue) return {};
+    const auto start = Clock::now();
+    if (auto done = queue->cycle(count); !done) return done;
+    spent.add(count, start);
+    return {};
+  }
+};
+
+/// Submits everything, then lets the workers at it. Our rounds and those of the raw queue take turns: the speed of a
+/// machine that others use too changes within seconds.
+Result<void> submit_then_drain(Run& run, Raw& raw, const Progress& progress, CycleFigures& figures) {
+  const std::uint64_t count = run.options.executions;
+  // With a backlog the workers of a round go on with the work of the next one.
+  const std::uint64_t rounds =
+      run.options.backlog > 0 ? 1 : std::clamp<std::uint64_t>(count / kRoundExecutions, 1, kRoundsMax);
+  Spent submitting, draining;
+  std::uint64_t done = 0;
+  for (std::uint64_t round = 1; round <= rounds && !run.stopping; ++round) {
+    const std::uint64_t until = count * round / rounds;
+    const auto start = Clock::now();
+    submit_many(run, until - done, [&](std::uint64_t sent) { progress("submitting", done + sent, count); });
+    submitting.add(until - done, start);
+    const auto drain_start = Clock::now();
+    {
+      Workers workers(run);
+      while (!run.stopping && run.completed < until) {
+        run.wait_completed(until, Clock::now() + std::chrono::milliseconds(200));
+        progress("working", std::min(count, run.completed.load()), count);
+      }
+      draining.add(until - done, drain_start);
+    }
+    progress("measuring the raw limit", until, count);
+    if (auto measured = raw.cycle(until - done); !measured) return measured;
+    done = until;
+  }
+  figures.submit_per_s = submitting.per_s();
+  figures.drain_per_s = draining.per_s();
+  figures.cycles_per_s = static_cast<double>(count) / (submitting.seconds + draining.seconds);
+  return {};
 }
 
 /// Submits and works together, and compares the beginning with the end.
@@ -121,25 +163,27 @@ Result<CycleFigures> run_cycle(const std::string& url, const OpenOptions& open_o
   }
   const Stats before = embedded->engine().stats();
   Run run(*fabric, options, lane);
-  if (options.seconds > 0)
-    run_steadily(run, progress, figures);
-  else
-    submit_then_drain(run, progress, figures);
+  figures.connections = before.executors;
+  auto raw_queue = open_raw(url, {options.payload_bytes, figures.connections});
+  if (!raw_queue) return std::unexpected(raw_queue.error());
+  Raw raw{std::move(*raw_queue), {}};
+  Result<void> measured;
+  if (options.seconds > 0) {
+    measured = raw.cycle(options.executions);
+    if (measured) run_steadily(run, progress, figures);
+    if (measured) measured = raw.cycle(options.executions);
+  } else {
+    measured = submit_then_drain(run, raw, progress, figures);
+  }
   if (auto error = run.error()) return std::unexpected(*error);
-  const Stats after = embedded->engine().stats();
-  describe_batches(before, after, figures);
-  figures.connections = after.executors;
+  if (!measured) return std::unexpected(measured.error());
+  describe_batches(before, embedded->engine().stats(), figures);
   figures.claim_p50_us = run.claims.quantile(0.5);
   figures.claim_p99_us = run.claims.quantile(0.99);
   figures.peak_rss_mb = peak_rss_mb();
+  figures.raw_cycles_per_s = raw.spent.per_s();
+  if (figures.raw_cycles_per_s) figures.ratio = figures.cycles_per_s / *figures.raw_cycles_per_s;
   fabric->close();
-
-  progress("measuring the raw limit", 0, 1);
-  auto raw = raw_cycles_per_s(url, {options.executions, options.payload_bytes, figures.connections});
-  if (!raw) return std::unexpected(raw.error());
-  figures.raw_cycles_per_s = *raw;
-  if (figures.raw_cycles_per_s && *figures.raw_cycles_per_s > 0)
-    figures.ratio = figures.cycles_per_s / *figures.raw_cycles_per_s;
   return figures;
 }
 

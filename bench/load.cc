@@ -91,10 +91,11 @@ SteadySubmitters::~SteadySubmitters() = default;
 /// Claims, completes all that it got, and claims again when the last completion is acknowledged.
 class Workers::Asynchronous : public std::enable_shared_from_this<Asynchronous> {
  public:
-  Asynchronous(Run& run, std::uint32_t index) : run_(run), index_(index) {}
+  Asynchronous(Run& run, const std::atomic<bool>& stopping, std::uint32_t index)
+      : run_(run), stopping_(stopping), index_(index) {}
 
   void claim() {
-    if (run_.stopping) return end();
+    if (stopping_ || run_.stopping) return end();
     const auto asked = Clock::now();
     ClaimCall call = run_.fabric.claim(claim_request(run_, index_),
                                        [self = shared_from_this(), asked](Result<std::vector<ClaimedTask>> tasks) {
@@ -148,6 +149,7 @@ class Workers::Asynchronous : public std::enable_shared_from_this<Asynchronous> 
   }
 
   Run& run_;
+  const std::atomic<bool>& stopping_;
   const std::uint32_t index_;
   std::atomic<std::size_t> held_ = 0;
   std::mutex mutex_;
@@ -161,13 +163,13 @@ Workers::Workers(Run& run) : run_(run) {
     if (run.options.sync)
       threads_.emplace_back([this, i] { work_synchronously(i); });
     else
-      asynchronous_.push_back(std::make_shared<Asynchronous>(run, i));
+      asynchronous_.push_back(std::make_shared<Asynchronous>(run, stopping_, i));
   }
   for (auto& worker : asynchronous_) worker->claim();
 }
 
 void Workers::work_synchronously(std::uint32_t index) {
-  while (!run_.stopping) {
+  while (!stopping_ && !run_.stopping) {
     const auto asked = Clock::now();
     auto tasks = run_.fabric.claim(claim_request(run_, index));
     if (!tasks) return run_.failed(tasks.error());
@@ -182,7 +184,7 @@ void Workers::work_synchronously(std::uint32_t index) {
 }
 
 Workers::~Workers() {
-  run_.stopping = true;
+  stopping_ = true;
   for (auto& worker : asynchronous_) worker->stop();
   for (auto& worker : asynchronous_) worker->wait();
 }

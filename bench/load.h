@@ -55,7 +55,7 @@ class SteadySubmitters {
   std::vector<std::jthread> threads_;
 };
 
-/// Workers that claim and complete until the run stops.
+/// Workers that claim and complete until they are destroyed or the run stops.
 class Workers {
  public:
   explicit Workers(Run& run);
@@ -67,6 +67,7 @@ class Workers {
   void work_synchronously(std::uint32_t index);
 
   Run& run_;
+  std::atomic<bool> stopping_ = false;
   std::vector<std::shared_ptr<Asynchronous>> asynchronous_;
   std::vector<std::jthread> threads_;
 };

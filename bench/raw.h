@@ -6,7 +6,7 @@
 #include <flowfabric/error.h>
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 
 namespace ff::bench {
@@ -14,21 +14,28 @@ namespace ff::bench {
 inline constexpr std::uint64_t kRawBatch = 100;
 
 struct RawOptions {
-  std::uint64_t executions = 20'000;
   std::uint32_t payload_bytes = 256;
   std::uint32_t connections = 1;
 };
 
-/// Cycles a second on the store of that URL, measured beside it and cleaned up; none for stores without such a limit.
-Result<std::optional<double>> raw_cycles_per_s(const std::string& url, const RawOptions& options);
+/// A bare queue beside the data set of a store. What it made is removed with it.
+class RawQueue {
+ public:
+  virtual ~RawQueue() = default;
+  /// Submits so many, then takes and finishes them all.
+  virtual Result<void> cycle(std::uint64_t executions) = 0;
+};
+
+/// On the store of that URL; null for stores without such a limit.
+Result<std::unique_ptr<RawQueue>> open_raw(const std::string& url, const RawOptions& options);
 
 /// On a file of its own in the same folder, with the same settings.
-Result<double> raw_sqlite(const std::string& path, const RawOptions& options);
+Result<std::unique_ptr<RawQueue>> open_raw_sqlite(const std::string& path, const RawOptions& options);
 
 /// In a schema of its own in the same database, on that many connections.
-Result<double> raw_postgres(const std::string& url, const RawOptions& options);
+Result<std::unique_ptr<RawQueue>> open_raw_postgres(const std::string& url, const RawOptions& options);
 
 /// On keys of its own on the same server: HSET and ZADD, ZPOPMIN and HSET, HSET and ZADD, pipelined.
-Result<double> raw_redis(const std::string& url, const RawOptions& options);
+Result<std::unique_ptr<RawQueue>> open_raw_redis(const std::string& url, const RawOptions& options);
 
 }  // namespace ff::bench

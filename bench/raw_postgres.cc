@@ -1,5 +1,4 @@
 #include "bench/raw.h"
-#include "bench/samples.h"
 #include "store/postgres/connection.h"
 
 #include <unistd.h>
@@ -28,41 +27,55 @@ constexpr Sql kTake{"raw_take",
 constexpr Sql kFinish{"raw_finish", "UPDATE job SET state = 2 WHERE id = ANY($1::bigint[])"};
 
 /// What the connections of one measurement do together: everybody submits, then everybody works.
-class RawQueue {
+class PostgresQueue final : public RawQueue {
  public:
-  RawQueue(Target target, const RawOptions& options) : target_(std::move(target)), options_(options) {}
+  PostgresQueue(Target target, std::uint32_t payload_bytes)
+      : target_(std::move(target)), payload_(payload_bytes, 'x') {}
+  ~PostgresQueue() override {
+    if (!connections_.empty())
+      (void)connections_.front().execute(fmt::format("DROP SCHEMA {} CASCADE", target_.schema));
+  }
 
-  Result<double> measure() {
-    std::vector<Connection> connections;
-    for (std::uint32_t i = 0; i < options_.connections; ++i) {
-      Connection& connection = connections.emplace_back(target_, store::postgres::SessionSettings{});
+  Result<void> open(std::uint32_t connections) {
+    connections_.reserve(connections);
+    for (std::uint32_t i = 0; i < connections; ++i) {
+      Connection& connection = connections_.emplace_back(target_, store::postgres::SessionSettings{});
       if (auto opened = connection.open(kConnectMax); !opened) return std::unexpected(opened.error());
     }
-    const auto start = Clock::now();
-    for (auto part : {&RawQueue::submit, &RawQueue::work}) {
+    auto made = connections_.front().execute(
+        fmt::format("CREATE SCHEMA {}; CREATE TABLE job (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
+                    "state smallint NOT NULL, payload bytea); CREATE INDEX job_waiting ON job (id) WHERE state = 0",
+                    target_.schema));
+    if (!made) return std::unexpected(made.error());
+    return {};
+  }
+
+  Result<void> cycle(std::uint64_t executions) override {
+    executions_ = executions;
+    submitted_ = finished_ = 0;
+    for (auto part : {&PostgresQueue::submit, &PostgresQueue::work}) {
       std::vector<std::thread> threads;
-      for (auto& connection : connections) threads.emplace_back([&] { (this->*part)(connection); });
+      for (auto& connection : connections_) threads.emplace_back([&] { (this->*part)(connection); });
       for (auto& thread : threads) thread.join();
     }
     if (failed_) return std::unexpected(error_);
-    return static_cast<double>(options_.executions) / seconds_since(start);
+    return {};
   }
 
  private:
   void submit(Connection& connection) {
-    const std::string payload(options_.payload_bytes, 'x');
     while (!failed_) {
       const std::uint64_t from = submitted_.fetch_add(kRawBatch);
-      if (from >= options_.executions) return;
+      if (from >= executions_) return;
       ByteaArray payloads;
-      for (std::uint64_t i = 0; i < std::min(kRawBatch, options_.executions - from); ++i)
-        payloads.add(std::string_view(payload));
+      for (std::uint64_t i = 0; i < std::min(kRawBatch, executions_ - from); ++i)
+        payloads.add(std::string_view(payload_));
       run(connection, kInsert, Params().array(payloads));
     }
   }
 
   void work(Connection& connection) {
-    while (!failed_ && finished_ < options_.executions) {
+    while (!failed_ && finished_ < executions_) {
       Rows taken = run(connection, kTake, Params().number(static_cast<std::int64_t>(kRawBatch)));
       Int8Array ids;
       for (int row = 0; row < taken.size(); ++row) ids.add(taken.number(row, 0));
@@ -79,8 +92,10 @@ class RawQueue {
     return {};
   }
 
-  Target target_;
-  RawOptions options_;
+  const Target target_;
+  const std::string payload_;
+  std::vector<Connection> connections_;
+  std::uint64_t executions_ = 0;
   std::atomic<std::uint64_t> submitted_ = 0, finished_ = 0;
   std::atomic<bool> failed_ = false;
   Error error_;
@@ -88,20 +103,13 @@ class RawQueue {
 
 }  // namespace
 
-Result<double> raw_postgres(const std::string& url, const RawOptions& options) {
+Result<std::unique_ptr<RawQueue>> open_raw_postgres(const std::string& url, const RawOptions& options) {
   auto target = store::postgres::parse_url(url);
   if (!target) return std::unexpected(target.error());
   target->schema = fmt::format("ff_raw_{}", getpid());
-  Connection connection(*target, {});
-  if (auto opened = connection.open(kConnectMax); !opened) return std::unexpected(opened.error());
-  auto made = connection.execute(
-      fmt::format("CREATE SCHEMA {}; CREATE TABLE job (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
-                  "state smallint NOT NULL, payload bytea); CREATE INDEX job_waiting ON job (id) WHERE state = 0",
-                  target->schema));
-  if (!made) return std::unexpected(made.error());
-  auto measured = RawQueue(*target, options).measure();
-  (void)connection.execute(fmt::format("DROP SCHEMA {} CASCADE", target->schema));
-  return measured;
+  auto queue = std::make_unique<PostgresQueue>(std::move(*target), options.payload_bytes);
+  if (auto opened = queue->open(options.connections); !opened) return std::unexpected(opened.error());
+  return queue;
 }
 
 }  // namespace ff::bench

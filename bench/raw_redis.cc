@@ -1,10 +1,10 @@
 #include "bench/raw.h"
-#include "bench/samples.h"
 #include "core/hash.h"
 #include "store/redis/link.h"
 
 #include <unistd.h>
 
+#include <deque>
 #include <thread>
 
 namespace ff::bench {
@@ -15,30 +15,31 @@ using store::redis::Link;
 
 /// One connection's queue: a hash per job, one sorted set of those that wait and one of those that are done. All keys
 /// have the same hash tag, as those of one partition do.
-class RawQueue {
+class ConnectionQueue {
  public:
-  RawQueue(std::shared_ptr<store::redis::Topology> topology, std::uint32_t number)
+  ConnectionQueue(std::shared_ptr<store::redis::Topology> topology, std::uint32_t number)
       : link_(std::move(topology)),
         tag_(fmt::format("ffraw:{{raw{}:{}}}:", number, getpid())),
         slot_(store::redis::slot_of(tag_)) {}
 
-  Result<double> measure(std::uint64_t executions, std::uint32_t payload_bytes) {
-    const std::string payload(payload_bytes, 'x');
-    const auto start = Clock::now();
-    for (std::uint64_t done = 0; done < executions; done += kRawBatch)
-      if (auto sent = submit(done, std::min(kRawBatch, executions - done), payload); !sent)
-        return std::unexpected(sent.error());
+  Result<void> cycle(std::uint64_t executions, const std::string& payload) {
+    for (std::uint64_t done = 0; done < executions;) {
+      const std::uint64_t count = std::min(kRawBatch, executions - done);
+      if (auto sent = submit(submitted_, count, payload); !sent) return sent;
+      submitted_ += count;
+      done += count;
+    }
     for (std::uint64_t done = 0; done < executions;) {
       auto finished = take_and_finish();
       if (!finished) return std::unexpected(finished.error());
       done += *finished;
     }
-    return static_cast<double>(executions) / seconds_since(start);
+    return {};
   }
 
-  void clean_up(std::uint64_t executions) {
+  void clean_up() {
     std::vector<Command> commands = {Command(slot_, "UNLINK").args(tag_ + "waiting", tag_ + "done")};
-    for (std::uint64_t i = 0; i < executions; ++i) {
+    for (std::uint64_t i = 0; i < submitted_; ++i) {
       commands.push_back(Command(slot_, "UNLINK").arg(job(std::to_string(i))));
       if (commands.size() == 1'000) (void)link_.run(std::exchange(commands, {}));
     }
@@ -83,32 +84,46 @@ class RawQueue {
   Link link_;
   std::string tag_;
   std::uint16_t slot_;
+  std::uint64_t submitted_ = 0;
+};
+
+/// Each connection has a queue to itself.
+class RedisQueue final : public RawQueue {
+ public:
+  RedisQueue(const std::shared_ptr<store::redis::Topology>& topology, const RawOptions& options)
+      : payload_(options.payload_bytes, 'x') {
+    for (std::uint32_t i = 0; i < options.connections; ++i) queues_.emplace_back(topology, i);
+  }
+  ~RedisQueue() override {
+    for (auto& queue : queues_) queue.clean_up();
+  }
+
+  Result<void> cycle(std::uint64_t executions) override {
+    const std::uint64_t share = std::max<std::uint64_t>(1, executions / queues_.size());
+    std::vector<Result<void>> ended(queues_.size());
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < queues_.size(); ++i)
+      threads.emplace_back([&, i] { ended[i] = queues_[i].cycle(share, payload_); });
+    for (auto& thread : threads) thread.join();
+    for (const auto& one : ended)
+      if (!one) return one;
+    return {};
+  }
+
+ private:
+  const std::string payload_;
+  std::deque<ConnectionQueue> queues_;
 };
 
 }  // namespace
 
-Result<double> raw_redis(const std::string& text, const RawOptions& options) {
+Result<std::unique_ptr<RawQueue>> open_raw_redis(const std::string& text, const RawOptions& options) {
   auto url = store::redis::Url::parse(text);
   if (!url) return std::unexpected(url.error());
   store::redis::Login login{.user = url->user, .password = url->password, .database = url->database};
   auto topology = std::make_shared<store::redis::Topology>(std::move(*url), std::move(login));
   if (auto found = topology->discover(); !found) return std::unexpected(found.error());
-  const std::uint64_t share = std::max<std::uint64_t>(1, options.executions / options.connections);
-  std::vector<Result<double>> rates(options.connections, 0.0);
-  std::vector<std::thread> threads;
-  for (std::uint32_t i = 0; i < options.connections; ++i)
-    threads.emplace_back([&, i] {
-      RawQueue queue(topology, i);
-      rates[i] = queue.measure(share, options.payload_bytes);
-      queue.clean_up(share);
-    });
-  for (auto& thread : threads) thread.join();
-  double total = 0;
-  for (const auto& rate : rates) {
-    if (!rate) return std::unexpected(rate.error());
-    total += *rate;
-  }
-  return total;
+  return std::make_unique<RedisQueue>(topology, options);
 }
 
 }  // namespace ff::bench

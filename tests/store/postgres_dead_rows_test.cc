@@ -24,9 +24,9 @@ class PostgresDeadRows : public OnPostgres {
     must(idle.execute("SET idle_in_transaction_session_timeout = 0; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1"));
     value(
         "INSERT INTO ff_exec_core SELECT created_at_ms - n, created_at_ms - n, started_at_ms, last_mutation_at_ms, "
-        "version, current_lease_epoch, history_from, queue_id, priority, state, total_attempt_count, bucket, "
+        "version, current_lease_epoch, queue_id, priority, state, total_attempt_count, bucket, "
         "candidate, decode(lpad(to_hex(n), 32, '0') || '0000', 'hex'), lease, worker, claim_key, details, "
-        "past_attempts, policy, tags, origin, "
+        "log_places, past_attempts, policy, tags, origin, "
         "payload_content_type, payload FROM ff_exec_core, generate_series(1, " +
         std::to_string(kDead) +
         ") n; DELETE FROM ff_exec_core");

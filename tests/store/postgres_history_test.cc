@@ -2,6 +2,8 @@
 
 #include "store/postgres_fixture.h"
 
+#include "store/postgres/rows.h"
+
 namespace ff::test {
 namespace {
 
@@ -77,13 +79,13 @@ TEST_F(PostgresHistory, partitions_of_events_are_dropped_and_those_of_operators_
   const auto id = must(fabric().submit(kept)).execution_id;
   must(fabric().change_priority(id, 5));
   must(fabric().cancel(id));
-  EXPECT_EQ(partitions_of("ff_event"), 2);
+  EXPECT_EQ(partitions_of("ff_event_log"), 2);
   clock->advance(2 * kDay);
   auto session = must(opened->engine->store().open_session());
   ASSERT_TRUE(session->trim_events(clock->now_ms() - kDay, clock->now_ms() - 90 * kDay, 100));
   for (const auto& event : must(fabric().history({.execution_id = id})).items)
     EXPECT_EQ(event.kind, EventKind::operator_);
-  ASSERT_TRUE(eventually([&] { return partitions_of("ff_event") == 1; }));
+  ASSERT_TRUE(eventually([&] { return partitions_of("ff_event_log") == 1; }));
   EXPECT_EQ(must(fabric().history({.execution_id = id})).items.front().event_type, "priority_changed");
 }
 
@@ -99,6 +101,55 @@ TEST_F(PostgresHistory, events_of_one_shard_rise_in_the_order_of_their_commits) 
   for (int i = 1; i <= 20; ++i)
     EXPECT_THAT(*events[static_cast<std::size_t>(i - 1)].details,
                 ::testing::HasSubstr("\"new_priority\":" + std::to_string(i)));
+}
+
+TEST_F(PostgresHistory, a_long_story_is_told_whole_and_page_by_page) {
+  // More commits than an execution remembers the places of, several times over.
+  constexpr int kChanges = 3 * static_cast<int>(store::postgres::kLogPlacesMax) + 7;
+  const auto id = must(fabric().submit({.execution_kind = "k"})).execution_id;
+  for (int i = 1; i <= kChanges; ++i) must(fabric().change_priority(id, i));
+  std::vector<std::string> told;
+  std::string cursor;
+  do {
+    auto page = must(fabric().history({.execution_id = id, .cursor = cursor, .limit = 50}));
+    for (const auto& event : page.items) told.push_back(*event.details);
+    cursor = page.next_cursor.value_or("");
+  } while (!cursor.empty());
+  ASSERT_EQ(told.size(), static_cast<std::size_t>(kChanges));
+  for (int i = 1; i <= kChanges; ++i)
+    EXPECT_THAT(told[static_cast<std::size_t>(i - 1)],
+                ::testing::HasSubstr("\"new_priority\":" + std::to_string(i) + "}"));
+  EXPECT_EQ(value("SELECT max(length(log_places)) <= 8 * " + std::to_string(store::postgres::kLogPlacesMax) +
+                  " FROM ff_exec_core"),
+            "t");
+
+  // What led to the earlier ones is kept as long as they are.
+  clock->advance(2 * kDay);
+  auto session = must(opened->engine->store().open_session());
+  ASSERT_TRUE(session->trim_events(clock->now_ms() - kDay, clock->now_ms() - 90 * kDay, 100));
+  EXPECT_THAT(*must(fabric().history({.execution_id = id, .limit = 1})).items.front().details,
+              ::testing::HasSubstr("\"new_priority\":1}"));
+}
+
+TEST_F(PostgresHistory, views_show_the_log_event_by_event) {
+  const auto id = must(fabric().submit({.execution_kind = "k", .tags = {{"a", "b"}}})).execution_id;
+  must(fabric().change_priority(id, 5));
+  auto tasks = must(fabric().claim({.worker_id = "w", .worker_instance_id = "w-1", .lanes = {"default"}}));
+  must(fabric().complete({tasks.front().handle, "done", std::nullopt}));
+  const std::string text = id.to_string();
+  EXPECT_EQ(value("SELECT string_agg(kind, ' ' ORDER BY event_id) FROM ff_event WHERE execution_id = '" + text + "'"),
+            "operator lease lease completion");
+  EXPECT_EQ(value("SELECT outcome || ' ' || namespace || ' ' || (tags::json ->> 'a') FROM ff_completion_event"),
+            "success default b");
+  EXPECT_EQ(value("SELECT string_agg(event_type || ' ' || coalesce(reason, '-') || ' ' || worker_instance_id || ' ' || "
+                  "lease_epoch, ', ' ORDER BY event_id) FROM ff_lease_event"),
+            "acquired - w-1 1, released completed w-1 1");
+  EXPECT_EQ(value("SELECT event_type || ' ' || actor || ' ' || (details::json ->> 'new_priority') FROM ff_operator_event "
+                  "WHERE execution_id = '" + text + "'"),
+            "priority_changed embedded 5");
+  EXPECT_EQ(value("SELECT public_state || ' ' || lane_id || ' ' || execution_kind || ' ' || priority || ' ' || "
+                  "worker_instance_id FROM ff_execution WHERE execution_id = '" + text + "'"),
+            "completed default k 5 w-1");
 }
 
 }  // namespace

@@ -19,12 +19,11 @@ constexpr const Sql* kAll[] = {
     &sql::kMoveNewToDone, &sql::kStillSame, &sql::kMoveToCore, &sql::kUpdateDone, &sql::kStillFree, &sql::kDeleteCore, &sql::kDeleteDone, &sql::kTagsCore,
     &sql::kTagsDone, &sql::kAttemptsCore, &sql::kAttemptsDone, &sql::kTagInsert, &sql::kTagDelete, &sql::kLanes,
     &sql::kLanesAfter, &sql::kLaneInsert, &sql::kLaneUpdate, &sql::kKeys, &sql::kKeyInsert, &sql::kKeyUpdate,
-    &sql::kKeyDelete, &sql::kKeysExpired, &sql::kShardLocks, &sql::kEventInsert, &sql::kHistory, &sql::kKeptFrom,
-    &sql::kNow, &sql::kFind, &sql::kPayloadOf, &sql::kResultOf, &sql::kAttemptsOf, &sql::kHistoryFrom,
+    &sql::kKeyDelete, &sql::kKeysExpired, &sql::kShardLocks, &sql::kEventInsert, &sql::kEventInsertMore, &sql::kHistory, &sql::kKeptFrom,
+    &sql::kNow, &sql::kFind, &sql::kPayloadOf, &sql::kResultOf, &sql::kAttemptsOf, &sql::kLogPlacesOf,
     &sql::kListNewest, &sql::kListOldest, &sql::kTaggedNewest, &sql::kTaggedOldest, &sql::kLeases, &sql::kAllCore,
     &sql::kAllDone, &sql::kCandidateCounts, &sql::kTerminalCount, &sql::kDueCount, &sql::kOldestCandidate,
-    &sql::kAhead, &sql::kQueueHeads, &sql::kDue, &sql::kNextDue, &sql::kRetired, &sql::kKeysAfter, &sql::kLogEnd,
-    &sql::kLogWindow,
+    &sql::kAhead, &sql::kQueueHeads, &sql::kDue, &sql::kNextDue, &sql::kRetired, &sql::kKeysAfter, &sql::kLogBehind,
 };
 
 class PostgresPlans : public OnPostgres {
@@ -46,7 +45,6 @@ class PostgresPlans : public OnPostgres {
                                     "; SET jit = off; SET plan_cache_mode = force_generic_plan; "
                                     "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_nestloop = off; "
                                     "SET enable_mergejoin = off; SET enable_sort = off; " +
-                                    (statement == &sql::kLogWindow ? "SET enable_bitmapscan = on; " : "") +
                                     "PREPARE s AS " + text + "; EXPLAIN (COSTS OFF) EXECUTE s" + values);
       for (std::size_t i = 0; i < lines.size(); ++i) {
         const std::size_t scan = lines[i].find("Scan ");
@@ -81,10 +79,10 @@ TEST_F(PostgresPlans, every_statement_uses_its_keys_on_a_store_that_was_vacuumed
   for (int i = 0; i < 3; ++i)
     must(opened.fabric.cancel(must(opened.fabric.submit({.execution_kind = "k"})).execution_id));
   opened.fabric.close();
-  value("DELETE FROM ff_exec_done; DELETE FROM ff_event");
+  value("DELETE FROM ff_exec_done; DELETE FROM ff_event_log");
   store::postgres::Connection connection(*store::postgres::parse_url(url()), {});
   ASSERT_TRUE(connection.open(std::chrono::seconds(10)));
-  for (const char* table : {"ff_exec_core", "ff_exec_done", "ff_event", "ff_exec_tag", "ff_idempotency"})
+  for (const char* table : {"ff_exec_core", "ff_exec_done", "ff_event_log", "ff_exec_tag", "ff_idempotency"})
     must(connection.execute(std::string("VACUUM ANALYZE ") + table));
   ASSERT_EQ(value("SELECT reltuples::integer FROM pg_class WHERE oid = 'ff_exec_core'::regclass"), "0");
   EXPECT_THAT(full_scans(), ::testing::IsEmpty());
@@ -97,18 +95,18 @@ TEST_F(PostgresPlans, every_statement_uses_its_keys_on_a_million_rows) {
   must(opened.fabric.submit({.execution_kind = "k", .tags = {{"a", "b"}}}));
   value(
       "INSERT INTO ff_exec_core SELECT created_at_ms + n, due_at_ms, started_at_ms, last_mutation_at_ms, version, "
-      "current_lease_epoch, history_from, queue_id, priority, state, total_attempt_count, bucket, candidate, "
-      "decode(lpad(to_hex(n), 32, '0') || '0000', 'hex'), lease, worker, claim_key, details, past_attempts, policy, "
+      "current_lease_epoch, queue_id, priority, state, total_attempt_count, bucket, candidate, "
+      "decode(lpad(to_hex(n), 32, '0') || '0000', 'hex'), lease, worker, claim_key, details, log_places, past_attempts, policy, "
       "tags, origin, payload_content_type, payload, stray FROM ff_exec_core, generate_series(1, 1000000) n");
   value(
       "INSERT INTO ff_exec_done SELECT created_at_ms + n, retain_until_ms, started_at_ms, last_mutation_at_ms, "
-      "version, current_lease_epoch, history_from, queue_id, priority, state, total_attempt_count, slot, "
-      "decode(lpad(to_hex(n), 32, '0') || '0001', 'hex'), lease, worker, details, past_attempts, policy, tags, origin, "
+      "version, current_lease_epoch, queue_id, priority, state, total_attempt_count, slot, "
+      "decode(lpad(to_hex(n), 32, '0') || '0001', 'hex'), lease, worker, details, log_places, past_attempts, policy, tags, origin, "
       "payload_content_type, payload, result_content_type, result, stray FROM ff_exec_done, generate_series(1, 100000) "
       "n; "
-      "INSERT INTO ff_event SELECT event_id + n * 2, occurred_at_ms, lease_epoch, slot, shard, queue_id, what, "
-      "attempt_index, decode(lpad(to_hex(n), 32, '0') || '0001', 'hex'), lease, worker, reason, extra FROM ff_event, "
-      "generate_series(1, 100000) n WHERE slot > 0; "
+      "INSERT INTO ff_event_log SELECT event_id + n * 1048576::bigint, latest_at_ms, slot, ARRAY[decode(lpad(to_hex(n), 32, '0') "
+      "|| '0001', 'hex')], leases[1:1], shards[1:1], shapes[1:1], NULL, NULL, occurred_at_ms, lease_epochs, queue_ids, whats, "
+      "attempt_indexes, workers, reasons, extras FROM ff_event_log, generate_series(1, 100000) n WHERE slot > 0; "
       "INSERT INTO ff_exec_tag SELECT created_at_ms + n, tag_key, tag_value, execution_id FROM ff_exec_tag, "
       "generate_series(1, 100000) n; INSERT INTO ff_idempotency SELECT n::text, 'default', 'create', 0, NULL, '', n, "
       "n, 1 FROM generate_series(1, 100000) n; "

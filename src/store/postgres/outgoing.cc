@@ -41,8 +41,8 @@ Params& RangeArrays::append_to(Params& params) {
 
 void NewRows::clear() {
   clear_all(ids_, payloads_, shape_numbers_, shapes_, created_, due_, started_, mutated_, versions_, epochs_, queues_,
-            priorities_, states_, attempts_, buckets_, candidates_, strays_, leases_, workers_, claim_keys_, details_,
-            policies_, tags_, origins_, content_types_);
+            priorities_, states_, attempts_, buckets_, candidates_, strays_, logs_, leases_, workers_, claim_keys_,
+            details_, policies_, tags_, origins_, content_types_);
   last_policy_.reset();
 }
 
@@ -55,7 +55,7 @@ const std::string& NewRows::policy_text(const std::shared_ptr<const Policy>& pol
 }
 
 void NewRows::add(const core::ExecutionRecord& record, std::int32_t queue_id, const core::ExecutionInfo& info,
-                  const core::PayloadPart* payload) {
+                  const core::PayloadPart* payload, bool logs) {
   PackBuffer buffer;
   const PackedRow row = pack(record, buffer);
   const std::string tags = record.tags ? pack_tags(*record.tags) : std::string(), origin = pack_origin(info);
@@ -72,6 +72,7 @@ void NewRows::add(const core::ExecutionRecord& record, std::int32_t queue_id, co
                        .bucket = row.bucket,
                        .candidate = row.candidate,
                        .stray = is_stray(record.id, row.created_at_ms),
+                       .logs = logs,
                        .lease = row.lease,
                        .worker = row.worker,
                        .claim_key = row.claim_key.value_or(""),
@@ -101,6 +102,7 @@ void NewRows::add(const core::ExecutionRecord& record, std::int32_t queue_id, co
   buckets_.add(shape.bucket);
   candidates_.add_true_or_null(shape.candidate);
   strays_.add_true_or_null(shape.stray);
+  logs_.add_true_or_null(shape.logs);
   leases_.add_or_null(shape.lease);
   workers_.add_or_null(shape.worker);
   claim_keys_.add_or_null(shape.claim_key);
@@ -114,15 +116,17 @@ void NewRows::add(const core::ExecutionRecord& record, std::int32_t queue_id, co
 Params NewRows::params() {
   return params_of(ids_, payloads_, shape_numbers_, created_, due_, started_, mutated_, versions_, epochs_, queues_,
                    priorities_, states_, attempts_, buckets_, candidates_, strays_, leases_, workers_, claim_keys_,
-                   details_, policies_, tags_, origins_, content_types_);
+                   details_, policies_, tags_, origins_, content_types_, logs_);
 }
 
 void LiveRows::clear() {
   clear_all(ids_, leases_, tids_, shape_numbers_, shapes_, due_, started_, mutated_, versions_, epochs_, from_versions_,
-            priorities_, states_, attempts_, from_slots_, buckets_, candidates_, workers_, claim_keys_, details_);
+            priorities_, states_, attempts_, from_slots_, buckets_, logs_, candidates_, workers_, claim_keys_,
+            details_);
 }
 
-void LiveRows::add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version) {
+void LiveRows::add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version,
+                   LogPlaces logs) {
   PackBuffer buffer;
   const PackedRow row = pack(record, buffer);
   const LiveShape shape{.due_at_ms = row.due_at_ms,
@@ -136,6 +140,7 @@ void LiveRows::add(const core::ExecutionRecord& record, const RowMeta& from, std
                         .total_attempt_count = row.total_attempt_count,
                         .from_slot = from.slot.value_or(kNoSlot),
                         .bucket = row.bucket,
+                        .logs = logs,
                         .candidate = row.candidate,
                         .worker = row.worker,
                         .claim_key = row.claim_key.value_or(""),
@@ -157,6 +162,7 @@ void LiveRows::add(const core::ExecutionRecord& record, const RowMeta& from, std
   attempts_.add(shape.total_attempt_count);
   from_slots_.add(shape.from_slot);
   buckets_.add(shape.bucket);
+  logs_.add(static_cast<std::int16_t>(shape.logs));
   candidates_.add_true_or_null(shape.candidate);
   workers_.add_or_null(shape.worker);
   claim_keys_.add_or_null(shape.claim_key);
@@ -165,20 +171,20 @@ void LiveRows::add(const core::ExecutionRecord& record, const RowMeta& from, std
 
 Params LiveRows::params(bool with_tids) {
   Params params = params_of(ids_, leases_, shape_numbers_, due_, started_, mutated_, versions_, epochs_, from_versions_,
-                            priorities_, states_, attempts_, from_slots_, buckets_, candidates_, workers_, claim_keys_,
-                            details_);
+                            priorities_, states_, attempts_, from_slots_, buckets_, logs_, candidates_, workers_,
+                            claim_keys_, details_);
   if (with_tids) params.array(tids_);
   return params;
 }
 
 void EndedRows::clear() {
   clear_all(ids_, leases_, results_, tids_, shape_numbers_, shapes_, retain_, started_, mutated_, versions_, epochs_,
-            from_versions_, priorities_, states_, attempts_, slots_, from_slots_, keeps_, workers_, details_,
+            from_versions_, priorities_, states_, attempts_, slots_, from_slots_, logs_, keeps_, workers_, details_,
             content_types_);
 }
 
 void EndedRows::add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version,
-                    std::int32_t slot, const core::ResultPart* result, bool keeps_result) {
+                    std::int32_t slot, const core::ResultPart* result, bool keeps_result, LogPlaces logs) {
   PackBuffer buffer;
   const PackedRow row = pack(record, buffer);
   const EndedShape shape{
@@ -193,6 +199,7 @@ void EndedRows::add(const core::ExecutionRecord& record, const RowMeta& from, st
       .total_attempt_count = row.total_attempt_count,
       .slot = slot,
       .from_slot = from.slot.value_or(kNoSlot),
+      .logs = logs,
       .keeps_result = keeps_result,
       .worker = row.worker,
       .details = row.details,
@@ -218,6 +225,7 @@ void EndedRows::add(const core::ExecutionRecord& record, const RowMeta& from, st
   attempts_.add(shape.total_attempt_count);
   slots_.add(shape.slot);
   from_slots_.add(shape.from_slot);
+  logs_.add(static_cast<std::int16_t>(shape.logs));
   keeps_.add_true_or_null(shape.keeps_result);
   workers_.add_or_null(shape.worker);
   details_.add_or_null(shape.details);
@@ -226,8 +234,8 @@ void EndedRows::add(const core::ExecutionRecord& record, const RowMeta& from, st
 
 Params EndedRows::params(bool with_tids) {
   Params params = params_of(ids_, leases_, results_, shape_numbers_, retain_, started_, mutated_, versions_, epochs_,
-                            from_versions_, priorities_, states_, attempts_, slots_, from_slots_, keeps_, workers_,
-                            details_, content_types_);
+                            from_versions_, priorities_, states_, attempts_, slots_, from_slots_, logs_, keeps_,
+                            workers_, details_, content_types_);
   if (with_tids) params.array(tids_);
   return params;
 }
@@ -290,7 +298,9 @@ Params KeyRows::params() {
 
 Params KeyRows::names() { return params_of(keys_, namespaces_, operations_); }
 
-void EventRows::add(const EventRow& row, std::optional<std::int32_t> queue_id, std::int32_t slot, std::int32_t shard) {
+void EventRows::add(const EventRow& row, std::int32_t number, std::optional<std::int32_t> queue_id,
+                    std::int32_t shard) {
+  numbers_.add(number);
   const core::EventRecord& event = *row.event;
   const core::EventRecord* lease = lease_of(row);
   const std::string extra = pack_extra(event);
@@ -300,7 +310,6 @@ void EventRows::add(const EventRow& row, std::optional<std::int32_t> queue_id, s
     ids_.null();
   EventShape shape{.occurred_at_ms = event.occurred_at_ms,
                    .lease_epoch = std::nullopt,
-                   .slot = slot,
                    .queue_id = queue_id,
                    .what = pack_what(row),
                    .attempt_index = event.attempt_index,
@@ -318,12 +327,31 @@ void EventRows::add(const EventRow& row, std::optional<std::int32_t> queue_id, s
     leases_.null();
   }
   shards_.add(shard);
+  earlier_.null();
+  add_shape(shape);
+}
+
+void EventRows::add_earlier(const ExecutionId& id, std::int32_t number, std::int32_t shard, std::string_view places,
+                            TimeMs now) {
+  numbers_.add(number);
+  ids_.add(IdBytes(id).view());
+  leases_.null();
+  shards_.add(shard);
+  earlier_.add(places);
+  has_earlier_ = true;
+  EventShape shape{};
+  shape.occurred_at_ms = now;
+  shape.what = -1;
+  add_shape(shape);
+}
+
+void EventRows::add_shape(const EventShape& shape) {
+  latest_at_ms_ = std::max(latest_at_ms_, shape.occurred_at_ms);
   const auto place = shapes_.place_of(shape);
   shape_numbers_.add(place.number);
   if (!place.is_new) return;
   occurred_.add(shape.occurred_at_ms);
   epochs_.add(shape.lease_epoch);
-  slots_.add(shape.slot);
   queues_.add(shape.queue_id);
   what_.add(shape.what);
   attempts_.add(shape.attempt_index);
@@ -332,9 +360,13 @@ void EventRows::add(const EventRow& row, std::optional<std::int32_t> queue_id, s
   extras_.add_or_null(shape.extra);
 }
 
-Params EventRows::params() {
-  return params_of(ids_, leases_, shards_, shape_numbers_, occurred_, epochs_, slots_, queues_, what_, attempts_,
-                   workers_, reasons_, extras_);
+Params EventRows::params(bool alone) {
+  Params params;
+  params.number4(slot_).number(latest_at_ms_).array(ids_).array(leases_).array(shards_).array(shape_numbers_);
+  has_earlier_ ? params.array(earlier_) : params.null();
+  alone ? params.null() : params.array(numbers_);
+  params.array(occurred_).array(epochs_).array(queues_).array(what_).array(attempts_);
+  return params.array(workers_).array(reasons_).array(extras_);
 }
 
 }  // namespace ff::store::postgres

@@ -27,8 +27,9 @@ class NewRows {
  public:
   void clear();
   bool empty() const { return ids_.empty(); }
+  /// `logs`: the batch writes events of it.
   void add(const core::ExecutionRecord& record, std::int32_t queue_id, const core::ExecutionInfo& info,
-           const core::PayloadPart* payload);
+           const core::PayloadPart* payload, bool logs);
   Params params();
 
  private:
@@ -40,7 +41,7 @@ class NewRows {
   Int8Array created_, due_, started_, mutated_, versions_, epochs_;
   Int4Array queues_, priorities_, states_, attempts_;
   Int2Array buckets_;
-  BoolArray candidates_, strays_;
+  BoolArray candidates_, strays_, logs_;
   ByteaArray leases_;
   TextArray workers_, claim_keys_, details_, policies_, tags_, origins_, content_types_;
   std::shared_ptr<const Policy> last_policy_;  ///< many submissions share one
@@ -52,7 +53,7 @@ class LiveRows {
  public:
   void clear();
   bool empty() const { return ids_.empty(); }
-  void add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version);
+  void add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version, LogPlaces logs);
   Params params(bool with_tids);
 
  private:
@@ -62,7 +63,7 @@ class LiveRows {
   Shapes<LiveShape> shapes_;
   Int8Array due_, started_, mutated_, versions_, epochs_, from_versions_;
   Int4Array priorities_, states_, attempts_, from_slots_;
-  Int2Array buckets_;
+  Int2Array buckets_, logs_;
   BoolArray candidates_;
   TextArray workers_, claim_keys_, details_;
 };
@@ -74,7 +75,7 @@ class EndedRows {
   bool empty() const { return ids_.empty(); }
   /// `result` replaces the stored one unless `keeps_result`.
   void add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version, std::int32_t slot,
-           const core::ResultPart* result, bool keeps_result);
+           const core::ResultPart* result, bool keeps_result, LogPlaces logs);
   Params params(bool with_tids);
 
  private:
@@ -84,6 +85,7 @@ class EndedRows {
   Shapes<EndedShape> shapes_;
   Int8Array retain_, started_, mutated_, versions_, epochs_, from_versions_;
   Int4Array priorities_, states_, attempts_, slots_, from_slots_;
+  Int2Array logs_;
   BoolArray keeps_;
   TextArray workers_, details_, content_types_;
 };
@@ -146,18 +148,30 @@ class KeyRows {
   Int8Array created_, expires_, versions_;
 };
 
+/// The events of a batch that go into one row of the log.
 class EventRows {
  public:
-  std::size_t size() const { return shards_.size(); }
-  void add(const EventRow& row, std::optional<std::int32_t> queue_id, std::int32_t slot, std::int32_t shard);
-  Params params();
+  explicit EventRows(std::int32_t slot) : slot_(slot) {}
+
+  std::int32_t slot() const { return slot_; }
+  /// `number` is its place among all that the batch writes, from 1 on.
+  void add(const EventRow& row, std::int32_t number, std::optional<std::int32_t> queue_id, std::int32_t shard);
+  /// Places in the log that are no longer kept with their execution; no event.
+  void add_earlier(const ExecutionId& id, std::int32_t number, std::int32_t shard, std::string_view places, TimeMs now);
+  /// `alone`: these are all that the batch writes, and their numbers need not be told.
+  Params params(bool alone);
 
  private:
-  ByteaArray ids_, leases_;
-  Int4Array shards_, shape_numbers_;
+  void add_shape(const EventShape& shape);
+
+  std::int32_t slot_;
+  TimeMs latest_at_ms_ = 0;
+  ByteaArray ids_, leases_, earlier_;
+  bool has_earlier_ = false;
+  Int4Array shards_, shape_numbers_, numbers_;
   Shapes<EventShape> shapes_;
   Int8Array occurred_, epochs_;
-  Int4Array slots_, queues_, what_, attempts_;
+  Int4Array queues_, what_, attempts_;
   TextArray workers_, reasons_, extras_;
   std::string buffer_;
 };

@@ -8,16 +8,14 @@ constexpr std::size_t kFlagsAt = 4, kTypeAt = 8, kLengthAt = 12, kHeaderBytes = 
 
 }  // namespace
 
-void Array::start(std::uint32_t element_type) {
-  element_type_ = element_type;
-  clear();
+Array::Array(std::uint32_t element_type) : data_(kHeaderBytes, '\0') {
+  set32(0, 1);
+  set32(kTypeAt, element_type);
+  set32(kLengthAt + 4, 1);
 }
 
 void Array::clear() {
-  data_.assign(kHeaderBytes, '\0');
-  set32(0, 1);
-  set32(kTypeAt, element_type_);
-  set32(kLengthAt + 4, 1);
+  data_.resize(kHeaderBytes);
   count_ = 0;
   has_null_ = false;
 }

@@ -11,7 +11,7 @@ namespace ff::store::postgres {
 /// An array in Postgres' binary form, filled value by value.
 class Array {
  public:
-  explicit Array(std::uint32_t element_type) { start(element_type); }
+  explicit Array(std::uint32_t element_type);
 
   std::size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
@@ -32,12 +32,10 @@ class Array {
   }
 
  private:
-  void start(std::uint32_t element_type);
   void put32(std::uint32_t value);
   void set32(std::size_t at, std::uint32_t value);
 
   std::string data_;
-  std::uint32_t element_type_ = 0;
   std::uint32_t count_ = 0;
   bool has_null_ = false;
 };

@@ -25,10 +25,10 @@ inline constexpr Sql kAttemptsOf{
     "attempts_of",
     "SELECT " FF_CORE ", past_attempts FROM ff_exec_core WHERE execution_id = $1::bytea UNION ALL "
     "SELECT " FF_DONE ", past_attempts FROM ff_exec_done WHERE execution_id = $1::bytea AND " FF_KEPT};
-inline constexpr Sql kHistoryFrom{
-    "history_from",
-    "SELECT history_from FROM ff_exec_core WHERE execution_id = $1::bytea UNION ALL "
-    "SELECT history_from FROM ff_exec_done WHERE execution_id = $1::bytea AND " FF_KEPT};
+inline constexpr Sql kLogPlacesOf{
+    "log_places_of",
+    "SELECT log_places FROM ff_exec_core WHERE execution_id = $1::bytea UNION ALL "
+    "SELECT log_places FROM ff_exec_done WHERE execution_id = $1::bytea AND " FF_KEPT};
 
 // ---- lists --------------------------------------------------------------------------------------------------------
 
@@ -148,11 +148,11 @@ inline constexpr Sql kKeysAfter{
     "keys_after", "SELECT " FF_KEY
                   " FROM ff_idempotency WHERE (idempotency_key, namespace, operation) > ($1::text, $2::text, $3::text) "
                   "ORDER BY idempotency_key, namespace, operation LIMIT $4::bigint"};
-inline constexpr Sql kLogEnd{"log_end", "SELECT last_value + 4095 FROM ff_event_block"};
-inline constexpr Sql kUseCoarseIndex{"use_coarse_index", "SELECT set_config('enable_bitmapscan', 'on', true)"};
-inline constexpr Sql kLogWindow{
-    "log_window",
-    "SELECT " FF_EVENT " FROM ff_event WHERE event_id > $1::bigint AND event_id <= $2::bigint AND " FF_EVENT_KEPT
-    " ORDER BY event_id LIMIT $3::bigint"};
+/// Events behind the one of that id; every batch but the first has at least one.
+inline constexpr Sql kLogBehind{
+    "log_behind",
+    "SELECT " FF_EVENT " FROM (SELECT * FROM ff_event_log WHERE event_id > $1::bigint - 1048576 AND latest_at_ms >= "
+    FF_KEPT_FROM("slot") " ORDER BY event_id FETCH FIRST ($2::bigint + 1) ROWS WITH TIES) l" FF_EVENTS_OF "WHERE " FF_EVENT_ID " > $1::bigint AND s.what >= 0 AND " FF_EVENT_KEPT
+    " ORDER BY 1 LIMIT $2::bigint"};
 
 }  // namespace ff::store::postgres::sql

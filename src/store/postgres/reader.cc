@@ -12,6 +12,9 @@ namespace {
 
 /// How many timed executions a count looks at before it becomes an estimate.
 constexpr std::int64_t kCountWalkMax = 200'000;
+/// Commits whose events are looked for at a time.
+constexpr std::size_t kPlacesAtOnce = 64;
+constexpr int kWhatColumn = 4, kEarlierColumn = 11;
 
 }  // namespace
 
@@ -96,24 +99,56 @@ Result<std::optional<std::vector<Attempt>>> PostgresReader::attempts(const Execu
   return found;
 }
 
+/// The places of all commits that wrote events behind `after`, oldest first. Those that an execution no longer keeps
+/// itself went to the log with the first of those that it keeps.
+Result<std::vector<std::int64_t>> PostgresReader::log_places(std::string_view id, std::string_view kept,
+                                                             std::int64_t after) {
+  std::vector<std::int64_t> places = read_log_places(kept);
+  std::size_t begin = places.size();  // where what was found last ends
+  while (!places.empty() && places.front() > after && begin > 0) {
+    Int8Array first;
+    first.add(places.front());
+    auto rows = run(sql::kHistory, Params().bytes(id).array(first));
+    if (!rows) return std::unexpected(rows.error());
+    std::vector<std::int64_t> earlier;
+    for (int row = 0; row < rows->size() && earlier.empty(); ++row)
+      earlier = read_log_places(rows->text(row, kEarlierColumn));
+    begin = earlier.size();
+    places.insert(places.begin(), earlier.begin(), earlier.end());
+  }
+  // The events of a place stand before the next one.
+  std::size_t known = 0;
+  while (known + 1 < places.size() && places[known + 1] < after) ++known;
+  places.erase(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(known));
+  return places;
+}
+
 Result<std::optional<HistoryPage>> PostgresReader::history(const ExecutionId& id, std::int64_t after_event_id,
                                                            std::uint32_t limit) {
   const IdBytes bytes(id);
-  auto from = run(sql::kHistoryFrom, about(bytes.view()));
-  if (!from) return std::unexpected(from.error());
-  if (from->empty()) return std::nullopt;
-  const std::int64_t after = std::max(after_event_id, from->number(0, 0));
-  auto rows = run(sql::kHistory, Params().bytes(bytes.view()).number(after).number(std::int64_t{limit} + 1));
-  if (!rows) return std::unexpected(rows.error());
+  auto kept = run(sql::kLogPlacesOf, about(bytes.view()));
+  if (!kept) return std::unexpected(kept.error());
+  if (kept->empty()) return std::nullopt;
+  auto places = log_places(bytes.view(), kept->text(0, 0), after_event_id);
+  if (!places) return std::unexpected(places.error());
   HistoryPage page;
-  for (int row = 0; row < rows->size(); ++row) {
-    auto events = read_events(*rows, row, queues_);
-    if (!events) return std::unexpected(events.error());
-    for (auto& event : *events) {
-      if (event.event_id <= after) continue;
-      page.more = page.events.size() == limit;
-      if (page.more) return page;
-      page.events.push_back(std::move(event));
+  std::int64_t last = after_event_id;
+  for (std::size_t at = 0; at < places->size(); at += kPlacesAtOnce) {
+    Int8Array some;
+    for (std::size_t i = at; i < std::min(at + kPlacesAtOnce, places->size()); ++i) some.add((*places)[i]);
+    auto rows = run(sql::kHistory, Params().bytes(bytes.view()).array(some));
+    if (!rows) return std::unexpected(rows.error());
+    for (int row = 0; row < rows->size(); ++row) {
+      if (rows->number(row, kWhatColumn) < 0) continue;
+      auto events = read_events(*rows, row, queues_);
+      if (!events) return std::unexpected(events.error());
+      for (auto& event : *events) {
+        if (event.event_id <= last) continue;
+        page.more = page.events.size() == limit;
+        if (page.more) return page;
+        last = event.event_id;
+        page.events.push_back(std::move(event));
+      }
     }
   }
   return page;

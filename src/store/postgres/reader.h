@@ -60,8 +60,7 @@ class PostgresReader final : public Reader {
 
   /// What a look at the queues of a lane tells about where they go on.
   void learn_places(std::vector<QueuePlaces::Search> slow, const Rows* rows, Pace::Clock::duration took);
-  /// Events with ids in (after, upto], in order.
-  Result<Rows> log_window(std::int64_t after, std::int64_t upto, std::uint32_t limit);
+  Result<std::vector<std::int64_t>> log_places(std::string_view id, std::string_view kept, std::int64_t after);
 
   Result<bool> verify_live(std::vector<std::string>& faults, std::uint32_t limit);
   Result<bool> verify_ended(std::vector<std::string>& faults, std::uint32_t limit);

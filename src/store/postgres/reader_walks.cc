@@ -11,8 +11,6 @@ namespace ff::store::postgres {
 namespace {
 
 constexpr TimeMs kFromStart = std::numeric_limits<TimeMs>::min();
-/// The log is read in windows of ids: a window holds a few blocks at first, and more while they are found empty.
-constexpr std::int64_t kLogWindowFirst = 16 * 4096, kLogWindowMax = std::int64_t{1} << 40;
 
 /// A place in the order of clocks: a time and the bytes of an id, as text.
 std::string place_text(TimeMs at, const ExecutionId& id) { return fmt::format("{} {}", at, id.to_string()); }
@@ -134,46 +132,22 @@ Result<Walk<core::IdempotencyRecord>> PostgresReader::keys(const std::string& af
   return walk;
 }
 
-/// The log's only index by id is a coarse one, which finds the pages of a range and cannot give rows in order.
-Result<Rows> PostgresReader::log_window(std::int64_t after, std::int64_t upto, std::uint32_t limit) {
-  for (int tries = 0;; ++tries) {
-    if (auto opened = connection_.open(kReconnectMax); !opened) return std::unexpected(opened.error());
-    connection_.queue(sql::kBegin);
-    connection_.queue(sql::kUseCoarseIndex);
-    connection_.queue(sql::kLogWindow, Params().number(after).number(upto).number(std::int64_t{limit}));
-    connection_.queue(sql::kCommit);
-    auto answers = connection_.flush();
-    if (answers) return std::move((*answers)[2]);
-    if (connection_.is_open()) (void)connection_.query(sql::kRollback);
-    if (!is_lost(answers.error()) || tries > 0) return std::unexpected(answers.error());
-  }
-}
-
 Result<Walk<Event>> PostgresReader::log(const std::string& after, std::uint32_t limit) {
   std::int64_t behind = 0;
   if (std::from_chars(after.data(), after.data() + after.size(), behind).ec != std::errc() && !after.empty())
     return std::unexpected(core::invalid_input("after", "malformed", "This is no place in the log."));
-  auto end = run(sql::kLogEnd);
-  if (!end) return std::unexpected(end.error());
+  auto rows = run(sql::kLogBehind, Params().number(behind).number(std::int64_t{limit}));
+  if (!rows) return std::unexpected(rows.error());
   Walk<Event> walk;
-  for (std::int64_t window = kLogWindowFirst; behind < end->number(0, 0);) {
-    const std::int64_t upto = behind + window;
-    const auto wanted = static_cast<std::uint32_t>(limit - walk.items.size());
-    auto rows = log_window(behind, upto, wanted);
-    if (!rows) return std::unexpected(rows.error());
-    for (int row = 0; row < rows->size(); ++row) {
-      auto events = read_events(*rows, row, queues_);
-      if (!events) return std::unexpected(events.error());
-      behind = events->back().event_id;
-      walk.items.insert(walk.items.end(), std::make_move_iterator(events->begin()),
-                        std::make_move_iterator(events->end()));
-      if (walk.items.size() >= limit) {
-        walk.next = std::to_string(behind);
-        return walk;
-      }
-    }
-    if (static_cast<std::uint32_t>(rows->size()) < wanted) behind = upto;
-    if (rows->empty()) window = std::min(window * 2, kLogWindowMax);
+  for (int row = 0; row < rows->size(); ++row) {
+    auto events = read_events(*rows, row, queues_);
+    if (!events) return std::unexpected(events.error());
+    behind = events->back().event_id;
+    walk.items.insert(walk.items.end(), std::make_move_iterator(events->begin()),
+                      std::make_move_iterator(events->end()));
+    if (walk.items.size() < limit) continue;
+    walk.next = std::to_string(behind);
+    return walk;
   }
   return walk;
 }

@@ -2,8 +2,8 @@
 
 namespace ff::store::postgres {
 
-void Remembered::put(const core::ExecutionRecord& record, std::string tid) {
-  Item item{std::make_unique<core::ExecutionRecord>(record), std::move(tid)};
+void Remembered::put(const core::ExecutionRecord& record, std::string tid, std::size_t log_place_count) {
+  Item item{std::make_unique<core::ExecutionRecord>(record), std::move(tid), log_place_count};
   std::lock_guard guard(mutex_);
   items_.insert_or_assign(record.id, std::move(item));
   order_.push_back(record.id);

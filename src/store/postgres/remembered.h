@@ -20,10 +20,11 @@ class Remembered {
   struct Item {
     std::unique_ptr<core::ExecutionRecord> record;
     std::string tid;
+    std::size_t log_place_count = 0;
   };
 
   /// Beyond `kRememberedMax` the oldest are forgotten.
-  void put(const core::ExecutionRecord& record, std::string tid);
+  void put(const core::ExecutionRecord& record, std::string tid, std::size_t log_place_count);
   /// Gives it away: whoever uses it changes it.
   std::optional<Item> take(const ExecutionId& id);
 

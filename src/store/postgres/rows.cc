@@ -16,6 +16,7 @@ Result<T> from_json(std::string_view text, std::string_view record, std::string_
 
 /// With which an id begins.
 constexpr std::size_t kTimeBytes = 6;
+constexpr std::size_t kLogPlaceBytes = 8;
 
 Params& text_if(Params& params, const std::optional<std::string>& text) {
   return text ? params.bytes(*text) : params.null();
@@ -67,7 +68,8 @@ Result<CoreRow> read_core(const Rows& rows, int row, Queues& queues) {
   packed.details = rows.text(row, 16);
   packed.retain_until_ms = rows.number_if(row, 18);
   if (auto slot = rows.number_if(row, 19)) read.meta.slot = static_cast<std::int32_t>(*slot);
-  read.history_from = rows.number(row, 20);
+  read.meta.log_places = rows.text(row, 20);
+  read.meta.log_place_count = read.meta.log_places.size() / kLogPlaceBytes;
   read.meta.tid = rows.text(row, 21);
   auto record = unpack(packed, std::move(*queue));
   if (!record) return std::unexpected(record.error());
@@ -145,6 +147,16 @@ core::IdempotencyRecord read_key(const Rows& rows, int row) {
   record.expires_at_ms = rows.number(row, 7);
   record.version = static_cast<std::uint64_t>(rows.number(row, 8));
   return record;
+}
+
+std::vector<std::int64_t> read_log_places(std::string_view bytes) {
+  std::vector<std::int64_t> places;
+  for (; bytes.size() >= kLogPlaceBytes; bytes.remove_prefix(kLogPlaceBytes)) {
+    std::uint64_t place = 0;
+    for (char byte : bytes.substr(0, kLogPlaceBytes)) place = (place << 8) | static_cast<std::uint8_t>(byte);
+    places.push_back(static_cast<std::int64_t>(place));
+  }
+  return places;
 }
 
 Result<std::vector<Event>> read_events(const Rows& rows, int row, Queues& queues) {

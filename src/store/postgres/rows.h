@@ -22,12 +22,13 @@ struct RowMeta {
   std::optional<std::int32_t> slot;  ///< none: in the hot table
   std::string tid;                   ///< its place in the hot table, as the server wrote it
   bool remembered = false;           ///< not loaded, thus not locked: the save finds out whether it is still so
+  std::size_t log_place_count = 0;   ///< commits that wrote events of it
+  std::string log_places = {};       ///< where they stand; not known when it was only remembered
 };
 
 struct CoreRow {
   core::ExecutionRecord record;
   RowMeta meta;
-  std::int64_t history_from = 0;
 };
 
 /// Most ids begin with the time at which they were made; those of which the execution was created at least this long
@@ -55,6 +56,11 @@ struct LaneTexts {
 };
 
 core::IdempotencyRecord read_key(const Rows& rows, int row);
+
+/// So many places in the log are kept with an execution; when more come, the earlier ones go to the log.
+inline constexpr std::size_t kLogPlacesMax = 128;
+/// The places of a column `log_places`, in order.
+std::vector<std::int64_t> read_log_places(std::string_view bytes);
 
 /// The events of a row of `kHistory`.
 Result<std::vector<Event>> read_events(const Rows& rows, int row, Queues& queues);

@@ -80,10 +80,11 @@ Result<Step> PostgresSession::leave(std::span<Unit* const> units) {
 
 Result<void> PostgresSession::collect(Unit& unit) {
   if (recalled_any_) collect_recalled(unit.set);
+  find_logged(unit.set);
   if (auto done = collect_executions(unit.set, unit.now); !done) return done;
   collect_attempts(unit.set);
   collect_keys(unit.set);
-  return collect_events(unit.set);
+  return collect_events(unit.set, unit.now);
 }
 
 /// What was remembered and is not written, or removed by its id, is still to be compared.
@@ -100,7 +101,9 @@ void PostgresSession::collect_recalled(core::WorkingSet& set) {
 void PostgresSession::remember(const Rows& places) {
   for (int row = 0; row < places.size(); ++row) {
     const auto& record = *updated_slots_[static_cast<std::size_t>(places.number(row, 0) - 1)]->value;
-    if (record.is_leased()) shared_->remembered.put(record, std::string(places.text(row, 1)));
+    const std::size_t log_places = rows_[record.id].log_place_count;
+    if (record.is_leased() && log_places < kLogPlacesMax)
+      shared_->remembered.put(record, std::string(places.text(row, 1)), log_places);
   }
 }
 
@@ -143,9 +146,11 @@ Result<void> PostgresSession::add_new(core::WorkingSet& set, const ExecutionSlot
   if (!queue_id) return std::unexpected(queue_id.error());
   const core::ExecutionInfo* info = set.info(slot.key);
   if (!info || !*queue_id) return std::unexpected(core::corruption("ff_exec_info", "policy", "missing at insert"));
-  new_rows_.add(record, **queue_id, *info, set.payload(slot.key));
+  const bool logs = logged_.contains(slot.key);
+  new_rows_.add(record, **queue_id, *info, set.payload(slot.key), logs);
   if (looked_up_free_.contains(slot.key)) free_ids_.add(IdBytes(slot.key).view());
   rows_[slot.key] = {};
+  rows_[slot.key].log_place_count = logs ? 1 : 0;
   if (record.tags) add_tags(record.id, record.times.created_at_ms, nullptr, record.tags.get());
   return {};
 }
@@ -156,8 +161,14 @@ Result<void> PostgresSession::add_final(core::WorkingSet& set, const ExecutionSl
   RowMeta& meta = rows_[slot.key];
   const auto from = meta.slot;
   const std::uint64_t from_version = is_new ? 0 : slot.before->version;
+  LogPlaces logs = LogPlaces::as_they_are;
+  if (const auto logged = logged_.find(slot.key); logged != logged_.end() && !is_new) {
+    const bool full = !logged->second.empty();
+    logs = full ? LogPlaces::only_the_new : LogPlaces::one_more;
+    meta.log_place_count = full ? 1 : meta.log_place_count + 1;
+  }
   if (!record.is_terminal()) {
-    (from ? revived_ : updated_).add(record, meta, from_version);
+    (from ? revived_ : updated_).add(record, meta, from_version, logs);
     if (!from) updated_slots_.push_back(&slot);
     meta.slot.reset();
     return {};
@@ -170,7 +181,7 @@ Result<void> PostgresSession::add_final(core::WorkingSet& set, const ExecutionSl
   const std::int32_t to = stays ? *from : done_slot(retain_until, now);
   if (auto made = shared_->slots.ensure(History::executions, to); !made) return made;
   EndedRows& rows = from ? ended_again_ : is_new ? ended_at_once_ : ended_;
-  rows.add(record, meta, from_version, to, part, from && !changes_result);
+  rows.add(record, meta, from_version, to, part, from && !changes_result, logs);
   meta.slot = to;
   return {};
 }
@@ -233,10 +244,30 @@ void PostgresSession::queue_lanes(core::WorkingSet& set) {
   }
 }
 
-Result<void> PostgresSession::collect_events(core::WorkingSet& set) {
+/// Events lead back to their executions by the places that those keep.
+void PostgresSession::find_logged(core::WorkingSet& set) {
+  logged_.clear();
+  for (const auto& event : set.events()) {
+    if (!event.execution_id || !set.execution(*event.execution_id)) continue;
+    const auto row = rows_.find(*event.execution_id);
+    const bool full = row != rows_.end() && row->second.log_place_count >= kLogPlacesMax;
+    logged_.try_emplace(*event.execution_id, full ? row->second.log_places : std::string());
+  }
+}
+
+EventRows& PostgresSession::event_rows(std::int32_t slot) {
+  for (auto& rows : events_)
+    if (rows.slot() == slot) return rows;
+  return events_.emplace_back(slot);
+}
+
+Result<void> PostgresSession::collect_events(core::WorkingSet& set, TimeMs now) {
   const auto& events = set.events();
+  if (events.size() + logged_.size() > sql::kBatchEventsMax)
+    return core::fail(ErrorCode::retry_exhausted, "The batch writes more events than one block of ids has room for.");
   std::set<std::int32_t> shards;
   const std::int32_t shard_count = std::max<std::int32_t>(1, shared_->event_shards.load());
+  std::int32_t number = 0;
   for (std::size_t at = 0; at < events.size();) {
     const EventRow row = event_row(events, at);
     at += row.lease ? 2 : 1;
@@ -250,9 +281,15 @@ Result<void> PostgresSession::collect_events(core::WorkingSet& set) {
     const std::int32_t slot = event_slot(event.occurred_at_ms, event.kind == EventKind::operator_);
     if (auto made = shared_->slots.ensure(History::events, slot); !made) return made;
     const std::int32_t shard = event.partition % shard_count;
-    if (events_.empty() || events_.back().size() == sql::kEventRowsMax) events_.emplace_back();
-    events_.back().add(row, queue_id, slot, shard);
+    event_rows(slot).add(row, ++number, queue_id, shard);
     shards.insert(shard);
+  }
+  for (const auto& [id, places] : logged_) {
+    if (places.empty()) continue;
+    // As long as any event that they lead to.
+    const std::int32_t slot = event_slot(now, true);
+    if (auto made = shared_->slots.ensure(History::events, slot); !made) return made;
+    event_rows(slot).add_earlier(id, ++number, id.partition % shard_count, places, now);
   }
   for (std::int32_t shard : shards) shards_.add(shard);
   return {};
@@ -289,7 +326,9 @@ std::size_t PostgresSession::queue_writes() {
   queue_if(added_tags_, sql::kTagInsert);
   if (events_.empty()) return places_at;
   connection_.queue(sql::kShardLocks, Params().array(shards_));
-  for (auto& rows : events_) connection_.queue(sql::kEventInsert, rows.params());
+  for (auto& rows : events_)
+    connection_.queue(&rows == &events_.front() ? sql::kEventInsert : sql::kEventInsertMore,
+                      rows.params(events_.size() == 1));
   return places_at;
 }
 

@@ -213,7 +213,7 @@ void PostgresSession::recall(core::WorkingSet& set, std::vector<ExecutionId>& id
   std::erase_if(ids, [&](const ExecutionId& id) {
     auto known = shared_->remembered.take(id);
     if (!known) return false;
-    rows_[id] = {std::nullopt, std::move(known->tid), true};
+    rows_[id] = {std::nullopt, std::move(known->tid), true, known->log_place_count};
     set.executions().loaded(id, std::move(known->record));
     recalled_any_ = true;
     return true;

@@ -56,14 +56,16 @@ class PostgresSession final : public Session {
   // Saving.
   using ExecutionSlot = core::Table<ExecutionId, core::ExecutionRecord>::Slot;
   Result<void> collect(Unit& unit);
+  void find_logged(core::WorkingSet& set);
   Result<void> collect_executions(core::WorkingSet& set, TimeMs now);
   Result<void> add_new(core::WorkingSet& set, const ExecutionSlot& slot);
   Result<void> add_final(core::WorkingSet& set, const ExecutionSlot& slot, bool is_new, TimeMs now);
   void add_tags(const ExecutionId& id, TimeMs created_at_ms, const Tags* before, const Tags* after);
   void collect_attempts(core::WorkingSet& set);
   void collect_keys(core::WorkingSet& set);
-  Result<void> collect_events(core::WorkingSet& set);
+  Result<void> collect_events(core::WorkingSet& set, TimeMs now);
   void queue_lanes(core::WorkingSet& set);
+  EventRows& event_rows(std::int32_t slot);
   std::size_t queue_writes();
   void collect_recalled(core::WorkingSet& set);
   void remember(const Rows& places);
@@ -100,7 +102,9 @@ class PostgresSession final : public Session {
   KeyRows new_keys_, changed_keys_, removed_keys_;
   ByteaArray free_ids_, erased_live_, erased_ended_;
   Int4Array erased_slots_, shards_;
-  std::deque<EventRows> events_;  ///< one per statement
+  std::deque<EventRows> events_;  ///< one per row of the log
+  /// Executions of which the batch writes events, with the places that go from them to the log when they have too many.
+  boost::unordered_flat_map<ExecutionId, std::string, std::hash<ExecutionId>> logged_;
   std::deque<LaneTexts> lanes_;
 };
 

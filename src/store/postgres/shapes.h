@@ -45,6 +45,9 @@ class Shapes {
   std::deque<std::string> texts_;  ///< what the texts of the kept ones point to
 };
 
+/// What becomes of the places in the log that are kept with an execution.
+enum class LogPlaces : std::int16_t { as_they_are = 0, one_more = 1, only_the_new = 2 };
+
 /// Of new rows of the hot table.
 struct NewShape {
   TimeMs created_at_ms;
@@ -55,7 +58,7 @@ struct NewShape {
   std::int64_t state;
   std::uint32_t total_attempt_count;
   std::int64_t bucket;
-  bool candidate, stray;
+  bool candidate, stray, logs;
   std::string_view lease, worker, claim_key, details, policy, tags, origin, payload_content_type;
 
   bool operator==(const NewShape&) const = default;
@@ -74,6 +77,7 @@ struct LiveShape {
   std::uint32_t total_attempt_count;
   std::int32_t from_slot;
   std::int64_t bucket;
+  LogPlaces logs;
   bool candidate;
   std::string_view worker, claim_key, details;
 
@@ -92,6 +96,7 @@ struct EndedShape {
   std::int64_t state;
   std::uint32_t total_attempt_count;
   std::int32_t slot, from_slot;
+  LogPlaces logs;
   bool keeps_result;
   std::string_view worker, details, result_content_type;
 
@@ -105,7 +110,6 @@ struct EndedShape {
 struct EventShape {
   TimeMs occurred_at_ms;
   std::optional<std::uint64_t> lease_epoch;
-  std::int32_t slot;
   std::optional<std::int32_t> queue_id;
   std::int64_t what;
   std::optional<std::uint32_t> attempt_index;

@@ -7,7 +7,7 @@
 namespace ff::store::postgres {
 namespace {
 
-std::string_view parent_of(History of) { return of == History::executions ? "ff_exec_done" : "ff_event"; }
+std::string_view parent_of(History of) { return of == History::executions ? "ff_exec_done" : "ff_event_log"; }
 
 std::string table_of(History of, std::int32_t slot) {
   if (of == History::executions) return slot == kFarSlot ? "ff_exec_done_far" : fmt::format("ff_exec_done_{}", slot);

@@ -12,12 +12,12 @@ namespace ff::store::postgres::sql {
 #define FF_CORE                                                                                                    \
   "execution_id, queue_id, priority, created_at_ms, candidate, due_at_ms, bucket, state, total_attempt_count, "    \
   "current_lease_epoch, lease, worker, claim_key, started_at_ms, last_mutation_at_ms, version, details, tags, "    \
-  "NULL::bigint AS retain_until_ms, NULL::integer AS slot, history_from, ctid"
+  "NULL::bigint AS retain_until_ms, NULL::integer AS slot, log_places, ctid"
 #define FF_DONE                                                                                                    \
   "execution_id, queue_id, priority, created_at_ms, NULL::boolean AS candidate, NULL::bigint AS due_at_ms, "       \
   "NULL::smallint AS bucket, state, total_attempt_count, current_lease_epoch, lease, worker, "                     \
   "NULL::text COLLATE \"C\" AS claim_key, started_at_ms, last_mutation_at_ms, version, details, tags, "            \
-  "retain_until_ms, slot, history_from, NULL::tid AS ctid"
+  "retain_until_ms, slot, log_places, NULL::tid AS ctid"
 // Executions that have ended and whose retention is over are gone, whether or not their row still stands.
 #define FF_KEPT "retain_until_ms > coalesce($2::bigint, " FF_NOW ")"
 // A batch may still look at those that the trimmer is about to remove; see kRetireGraceMs.
@@ -34,12 +34,13 @@ inline constexpr Sql kClockOnly{"clock_only",
                                 "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
                                 "pg_current_xact_id_if_assigned()::text"};
 inline constexpr Sql kXactStatus{"xact_status", "SELECT pg_xact_status($1::text::xid8)"};
-/// Whether that transaction wrote one of these executions or an event of theirs.
+/// Whether that transaction wrote one of these executions, or one of the latest events.
 inline constexpr Sql kWrittenBy{
     "written_by",
     "SELECT EXISTS (SELECT FROM ff_exec_core WHERE execution_id = ANY($1::bytea[]) AND xmin::text = $2::text) OR "
     "EXISTS (SELECT FROM ff_exec_done WHERE execution_id = ANY($1::bytea[]) AND xmin::text = $2::text) OR "
-    "EXISTS (SELECT FROM ff_event WHERE execution_id = ANY($1::bytea[]) AND xmin::text = $2::text)"};
+    "EXISTS (SELECT FROM ff_event_log WHERE event_id > (SELECT last_value - 10485760000 FROM ff_event_block) AND "
+    "xmin::text = $2::text AND execution_ids && $1::bytea[])"};
 
 // ---- loading ------------------------------------------------------------------------------------------------------
 
@@ -104,42 +105,48 @@ inline constexpr Sql kClaimedUnder{
 // Rows that one batch writes differ in few columns. What several have in common stands once, as a shape: each row names
 // the number of its shape.
 #define FF_OF_ITS_SHAPE "ON s.number = r.shape"
+// The events of a batch stand soon after the last block that was drawn before it was written. Where those of an execution
+// stand is kept with it: added to what it has (1), or instead of that (2), which then stands beside one of its events.
+#define FF_LOG_PLACE "(SELECT int8send(last_value) FROM ff_event_block)"
+#define FF_LOG_PLACES(of)                                                                                             \
+  "CASE n.logs WHEN 1 THEN coalesce(" of ".log_places, '') || " FF_LOG_PLACE " WHEN 2 THEN " FF_LOG_PLACE " ELSE " of    \
+  ".log_places END"
 
 inline constexpr Sql kInsertCore{
     "insert_core",
     "INSERT INTO ff_exec_core (execution_id, payload, created_at_ms, due_at_ms, started_at_ms, last_mutation_at_ms, "
     "version, current_lease_epoch, queue_id, priority, state, total_attempt_count, bucket, candidate, stray, lease, "
-    "worker, claim_key, details, policy, tags, origin, payload_content_type, history_from) "
+    "worker, claim_key, details, policy, tags, origin, payload_content_type, log_places) "
     "SELECT r.execution_id, r.payload, s.a, s.b, s.c, s.d, s.e, s.f, s.g, s.h, s.i, s.j, s.k, s.l, s.m, s.n, s.o, s.p, "
-    "s.q, s.t, s.u, s.v, s.w, (SELECT last_value + 4095 FROM ff_event_block) FROM "
+    "s.q, s.t, s.u, s.v, s.w, CASE WHEN s.x THEN " FF_LOG_PLACE " END FROM "
     "unnest($1::bytea[], $2::bytea[], $3::integer[]) AS r(execution_id, payload, shape) JOIN unnest($4::bigint[], "
     "$5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::integer[], $11::integer[], "
     "$12::integer[], $13::integer[], $14::smallint[], $15::boolean[], $16::boolean[], $17::bytea[], $18::text[], "
-    "$19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[]) WITH ORDINALITY AS s(a, b, c, d, e, "
-    "f, g, h, i, j, k, l, m, n, o, p, q, t, u, v, w, number) " FF_OF_ITS_SHAPE};
+    "$19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::boolean[]) WITH ORDINALITY AS "
+    "s(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, t, u, v, w, x, number) " FF_OF_ITS_SHAPE};
 
 // What changes in a row, live or ended.
 #define FF_CHANGED_LIVE(array, name)                                                                                  \
   "(SELECT r.*, s.* FROM unnest($1::bytea[], $2::bytea[], $3::integer[]" array ") WITH ORDINALITY AS "                 \
   "r(execution_id, lease, shape" name ", ord) JOIN unnest($4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], "    \
   "$8::bigint[], $9::bigint[], $10::integer[], $11::integer[], $12::integer[], $13::integer[], $14::smallint[], "      \
-  "$15::boolean[], $16::text[], $17::text[], $18::text[]) WITH ORDINALITY AS s(due_at_ms, started_at_ms, "             \
-  "last_mutation_at_ms, version, current_lease_epoch, from_version, priority, state, total_attempt_count, "            \
-  "from_slot, bucket, candidate, worker, claim_key, details, number) " FF_OF_ITS_SHAPE ") n"
+  "$15::smallint[], $16::boolean[], $17::text[], $18::text[], $19::text[]) WITH ORDINALITY AS s(due_at_ms, "           \
+  "started_at_ms, last_mutation_at_ms, version, current_lease_epoch, from_version, priority, state, "                  \
+  "total_attempt_count, from_slot, bucket, logs, candidate, worker, claim_key, details, number) " FF_OF_ITS_SHAPE ") n"
 #define FF_CHANGED_ENDED(array, name)                                                                                 \
   "(SELECT r.*, s.* FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::integer[]" array ") AS "                    \
   "r(execution_id, lease, result, shape" name ") JOIN unnest($5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], " \
   "$9::bigint[], $10::bigint[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::integer[], "      \
-  "$16::boolean[], $17::text[], $18::text[], $19::text[]) WITH ORDINALITY AS s(retain_until_ms, started_at_ms, "       \
-  "last_mutation_at_ms, version, current_lease_epoch, from_version, priority, state, total_attempt_count, slot, "      \
-  "from_slot, keeps_result, worker, details, result_content_type, number) " FF_OF_ITS_SHAPE ") n"
+  "$16::smallint[], $17::boolean[], $18::text[], $19::text[], $20::text[]) WITH ORDINALITY AS s(retain_until_ms, "      \
+  "started_at_ms, last_mutation_at_ms, version, current_lease_epoch, from_version, priority, state, "                  \
+  "total_attempt_count, slot, from_slot, logs, keeps_result, worker, details, result_content_type, number) "           \
+  FF_OF_ITS_SHAPE ") n"
 // The row that `n` knows by its place, if it still has that version. The place is what they are joined by: with the id, a
 // planner that takes the table for empty would read the whole index of ids.
 #define FF_AT_ITS_PLACE(tids)                                                                                         \
   "c.ctid = ANY(" tids "::tid[]) AND c.ctid = n.tid AND (c.execution_id = n.execution_id) IS TRUE AND "                \
   "c.version = n.from_version"
-#define FF_ONCE \
-  "created_at_ms, history_from, queue_id, past_attempts, policy, tags, origin, payload_content_type, payload, stray"
+#define FF_ONCE "created_at_ms, queue_id, past_attempts, policy, tags, origin, payload_content_type, payload, stray"
 
 /// Rows that are known by their places; one that has changed since, because it was only remembered, is a conflict.
 /// Answers where they stand now.
@@ -148,8 +155,8 @@ inline constexpr Sql kUpdateCore{
     "WITH changed AS (UPDATE ff_exec_core c SET due_at_ms = n.due_at_ms, started_at_ms = n.started_at_ms, "
     "last_mutation_at_ms = n.last_mutation_at_ms, version = n.version, current_lease_epoch = n.current_lease_epoch, "
     "priority = n.priority, state = n.state, total_attempt_count = n.total_attempt_count, bucket = n.bucket, "
-    "candidate = n.candidate, lease = n.lease, worker = n.worker, claim_key = n.claim_key, details = n.details "
-    "FROM " FF_CHANGED_LIVE(", $19::tid[]", ", tid") " WHERE " FF_AT_ITS_PLACE("$19")
+    "candidate = n.candidate, lease = n.lease, worker = n.worker, claim_key = n.claim_key, details = n.details, "
+    "log_places = " FF_LOG_PLACES("c") " FROM " FF_CHANGED_LIVE(", $20::tid[]", ", tid") " WHERE " FF_AT_ITS_PLACE("$20")
     " RETURNING n.ord, c.ctid) SELECT ord, ctid FROM changed WHERE "
     "(SELECT ff_expect(count(*) = cardinality($1::bytea[])) FROM changed) IS NOT NULL"};
 /// Whether what was only remembered, and is not written, is as it was.
@@ -162,14 +169,14 @@ inline constexpr Sql kStillSame{
   "WITH gone AS (DELETE FROM ff_exec_core c USING " ended " WHERE " found " RETURNING n.execution_id, "                \
   "n.retain_until_ms, n.started_at_ms, n.last_mutation_at_ms, n.version, "                                             \
   "n.current_lease_epoch, n.priority, n.state, n.total_attempt_count, n.slot, n.lease, n.worker, n.details, "          \
-  "n.result_content_type, n.result, c.created_at_ms, c.history_from, c.queue_id, c.past_attempts, c.policy, c.tags, "  \
-  "c.origin, c.payload_content_type, c.payload, c.stray), added AS ("                                                  \
+  "n.result_content_type, n.result, " FF_LOG_PLACES("c") ", c.created_at_ms, c.queue_id, c.past_attempts, c.policy, "  \
+  "c.tags, c.origin, c.payload_content_type, c.payload, c.stray), added AS ("                                          \
   "INSERT INTO ff_exec_done (execution_id, retain_until_ms, started_at_ms, last_mutation_at_ms, version, "             \
   "current_lease_epoch, priority, state, total_attempt_count, slot, lease, worker, details, result_content_type, "     \
-  "result, " FF_ONCE ") SELECT * FROM gone RETURNING 1) "                                                              \
+  "result, log_places, " FF_ONCE ") SELECT * FROM gone RETURNING 1) "                                                  \
   "SELECT ff_expect(count(*) = cardinality($1::bytea[])) FROM added"
 inline constexpr Sql kMoveToDone{"move_to_done",
-                                 FF_MOVE_TO_DONE(FF_CHANGED_ENDED(", $20::tid[]", ", tid"), FF_AT_ITS_PLACE("$20"))};
+                                 FF_MOVE_TO_DONE(FF_CHANGED_ENDED(", $21::tid[]", ", tid"), FF_AT_ITS_PLACE("$21"))};
 /// The same for those that this batch has made.
 inline constexpr Sql kMoveNewToDone{
     "move_new_to_done",
@@ -182,17 +189,17 @@ inline constexpr Sql kMoveToCore{
     " WHERE d.execution_id = n.execution_id AND d.slot = n.from_slot AND d.execution_id = ANY($1::bytea[]) RETURNING "
     "n.execution_id, n.due_at_ms, n.started_at_ms, n.last_mutation_at_ms, n.version, "
     "n.current_lease_epoch, n.priority, n.state, n.total_attempt_count, n.bucket, n.candidate, n.lease, n.worker, "
-    "n.claim_key, n.details, d.created_at_ms, d.history_from, d.queue_id, d.past_attempts, d.policy, d.tags, d.origin, "
-    "d.payload_content_type, d.payload, d.stray) INSERT INTO ff_exec_core (execution_id, due_at_ms, started_at_ms, "
+    "n.claim_key, n.details, " FF_LOG_PLACES("d") ", d.created_at_ms, d.queue_id, d.past_attempts, d.policy, d.tags, "
+    "d.origin, d.payload_content_type, d.payload, d.stray) INSERT INTO ff_exec_core (execution_id, due_at_ms, started_at_ms, "
     "last_mutation_at_ms, version, current_lease_epoch, "
-    "priority, state, total_attempt_count, bucket, candidate, lease, worker, claim_key, details, " FF_ONCE
+    "priority, state, total_attempt_count, bucket, candidate, lease, worker, claim_key, details, log_places, " FF_ONCE
     ") SELECT * FROM gone"};
 inline constexpr Sql kUpdateDone{
     "update_done",
     "UPDATE ff_exec_done d SET retain_until_ms = n.retain_until_ms, started_at_ms = n.started_at_ms, "
     "last_mutation_at_ms = n.last_mutation_at_ms, version = n.version, current_lease_epoch = n.current_lease_epoch, "
     "priority = n.priority, state = n.state, total_attempt_count = n.total_attempt_count, slot = n.slot, lease = "
-    "n.lease, worker = n.worker, details = n.details, "
+    "n.lease, worker = n.worker, details = n.details, log_places = " FF_LOG_PLACES("d") ", "
     "result_content_type = CASE WHEN n.keeps_result THEN d.result_content_type ELSE n.result_content_type END, "
     "result = CASE WHEN n.keeps_result THEN d.result ELSE n.result END "
     "FROM " FF_CHANGED_ENDED("", "")
@@ -292,26 +299,45 @@ inline constexpr Sql kKeysExpired{
 /// Held to the end of the transaction: whoever draws the next id of a shard does so after this commit is visible.
 inline constexpr Sql kShardLocks{
     "shard_locks",
-    "SELECT pg_advisory_xact_lock('ff_event'::regclass::oid::integer, s) FROM unnest($1::integer[]) AS s"};
-inline constexpr Sql kEventInsert{
-    "event_insert",
-    "INSERT INTO ff_event (event_id, execution_id, lease, shard, occurred_at_ms, lease_epoch, slot, queue_id, what, "
-    "attempt_index, worker, reason, extra) SELECT (SELECT nextval('ff_event_block')) + 2 * r.ord, r.execution_id, "
-    "r.lease, r.shard, s.a, s.b, s.c, s.d, s.e, s.f, s.g, s.h, s.i FROM unnest($1::bytea[], $2::bytea[], $3::integer[], "
-    "$4::integer[]) WITH ORDINALITY AS r(execution_id, lease, shard, shape, ord) JOIN unnest($5::bigint[], "
-    "$6::bigint[], $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::text[], $12::text[], $13::text[]) "
-    "WITH ORDINALITY AS s(a, b, c, d, e, f, g, h, i, number) " FF_OF_ITS_SHAPE};
-/// Rows of one statement, whose ids have to fit into one block.
-inline constexpr std::size_t kEventRowsMax = 2'000;
+    "SELECT pg_advisory_xact_lock('ff_event_log'::regclass::oid::integer, s) FROM unnest($1::integer[]) AS s"};
+/// All events that a batch writes to one partition are one row. The first row of a batch draws the block.
+#define FF_EVENT_INSERT(block)                                                                                        \
+  "INSERT INTO ff_event_log (event_id, slot, latest_at_ms, execution_ids, leases, shards, shapes, earlier, offsets, "  \
+  "occurred_at_ms, lease_epochs, queue_ids, whats, attempt_indexes, workers, reasons, extras) VALUES ("               \
+  block "('ff_event_block'), $1::integer, $2::bigint, $3::bytea[], $4::bytea[], $5::integer[], $6::integer[], "        \
+  "$7::bytea[], $8::integer[], $9::bigint[], $10::bigint[], $11::integer[], $12::integer[], $13::integer[], "         \
+  "$14::text[], $15::text[], $16::text[])"
+inline constexpr Sql kEventInsert{"event_insert", FF_EVENT_INSERT("nextval")};
+inline constexpr Sql kEventInsertMore{"event_insert_more", FF_EVENT_INSERT("currval")};
+/// How many events have numbers in one block.
+inline constexpr std::size_t kBatchEventsMax = 524'287;
+// The events of rows `l` of the log, one by one.
+#define FF_EVENT_ID "l.event_id + 2 * coalesce(r.number, r.ord)"
 #define FF_EVENT                                                                                                     \
-  "event_id, execution_id, queue_id, occurred_at_ms, what, attempt_index, lease_epoch, lease, worker, reason, extra"
-#define FF_EVENT_KEPT                                                                                                \
-  "occurred_at_ms >= (SELECT CASE WHEN slot < 0 THEN audit_kept_from_ms ELSE kept_from_ms END FROM ff_event_head)"
+  FF_EVENT_ID " AS event_id, r.execution_id, s.queue_id, s.occurred_at_ms, s.what, s.attempt_index, s.lease_epoch, "  \
+  "r.lease, s.worker, s.reason, s.extra, r.earlier"
+#define FF_EVENTS_OF                                                                                                 \
+  " CROSS JOIN LATERAL unnest(l.execution_ids, l.leases, l.shards, l.shapes, l.earlier, l.offsets) WITH ORDINALITY "  \
+  "AS r(execution_id, lease, shard, shape, earlier, number, ord) CROSS JOIN LATERAL (SELECT l.occurred_at_ms[r.shape] AS "       \
+  "occurred_at_ms, l.lease_epochs[r.shape] AS lease_epoch, l.queue_ids[r.shape] AS queue_id, l.whats[r.shape] AS "    \
+  "what, l.attempt_indexes[r.shape] AS attempt_index, l.workers[r.shape] AS worker, l.reasons[r.shape] AS reason, "   \
+  "l.extras[r.shape] AS extra) s "
+#define FF_KEPT_FROM(slot) \
+  "(SELECT CASE WHEN " slot " < 0 THEN audit_kept_from_ms ELSE kept_from_ms END FROM ff_event_head)"
+#define FF_EVENT_KEPT "s.occurred_at_ms >= " FF_KEPT_FROM("l.slot")
+// The first row behind a place that has events of the execution. While a batch was on its way from the place to its own
+// block others may have drawn some, as many as sessions can wait for the same shards.
+#define FF_ROW_BEHIND(slots)                                                                                          \
+  "(SELECT event_id, slot FROM ff_event_log WHERE slot " slots " 0 AND event_id > p.place AND event_id <= p.place + "  \
+  "4294967296 AND $1::bytea = ANY(execution_ids) ORDER BY event_id LIMIT 1)"
+/// The events of an execution that stand behind these places.
 inline constexpr Sql kHistory{
     "history",
-    "SELECT " FF_EVENT " FROM ff_event WHERE execution_id = $1::bytea AND execution_id IS NOT NULL AND "
-    "event_id > $2::bigint AND " FF_EVENT_KEPT " AND NOT (what & 3 = 1 AND (what >> 2) & 7 = 3) "
-    "ORDER BY event_id LIMIT $3::bigint"};
+    "SELECT " FF_EVENT " FROM (SELECT DISTINCT f.event_id, f.slot FROM unnest($2::bigint[]) AS p(place) CROSS JOIN "
+    "LATERAL (" FF_ROW_BEHIND(">=") " UNION ALL " FF_ROW_BEHIND("<") ") f) k CROSS JOIN LATERAL (SELECT * FROM "
+    "ff_event_log WHERE event_id = k.event_id AND slot = k.slot OFFSET 0) l" FF_EVENTS_OF
+    "WHERE r.execution_id = $1::bytea AND (s.what & 31) <> 13 AND " FF_EVENT_KEPT
+    " ORDER BY 1"};
 inline constexpr Sql kKeptFrom{
     "kept_from", "UPDATE ff_event_head SET kept_from_ms = $1::bigint, audit_kept_from_ms = $2::bigint WHERE "
     "kept_from_ms < $1::bigint OR audit_kept_from_ms < $2::bigint"};

@@ -52,18 +52,19 @@ CREATE TABLE ff_queue (
 );
 
 -- Ids of events come in blocks: each batch draws the beginning of one while it holds the advisory locks of its shards,
--- so that within a shard ids rise in commit order. Its rows get even numbers behind that; a row that holds two events
--- gives the first of them the odd number below its own.
-CREATE SEQUENCE ff_event_block AS bigint INCREMENT BY 4096 MINVALUE 4096 START WITH 4096;
+-- so that within a shard ids rise in commit order. Its events get even numbers behind that; a lease event that stands
+-- together with the completion after it gets the odd number below.
+CREATE SEQUENCE ff_event_block AS bigint INCREMENT BY 1048576 MINVALUE 1048576 START WITH 1048576;
 SELECT nextval('ff_event_block');
 
 -- Executions that have not ended. execution_id is the uuid followed by the partition (two bytes); state holds the state
 -- vector in its bits; lease is lease id, attempt id and, while the execution is owned, ttl, acquired and expiry; worker
 -- is worker id and instance id on two lines; details is a JSON object of what is not as expected; past_attempts has one
 -- JSON document per line, in order, for attempts that are no longer the newest. Whoever ends an execution moves its row
--- to ff_exec_done in the same statement. Events before history_from belong to an earlier execution of that id. Most ids
--- begin with the time at which they were made, so that the key also is the order of creation, give or take 100 ms; those
--- of which that is not true are stray.
+-- to ff_exec_done in the same statement. log_places leads to its events: eight bytes for each commit that wrote some, the
+-- last block that had been drawn before; they stand soon after it. Most ids begin with the time at which they were
+-- made, so that the key also is the order of creation, give or take 100 ms; those of which that is not true are stray.
+-- Columns that a claim leaves as they are come last: what two versions of a row end with is not written again.
 CREATE TABLE ff_exec_core (
   created_at_ms bigint NOT NULL,
   due_at_ms bigint,
@@ -71,7 +72,6 @@ CREATE TABLE ff_exec_core (
   last_mutation_at_ms bigint NOT NULL,
   version bigint NOT NULL,
   current_lease_epoch bigint NOT NULL,
-  history_from bigint NOT NULL,
   queue_id integer NOT NULL,
   priority integer NOT NULL,
   state integer NOT NULL,
@@ -83,6 +83,7 @@ CREATE TABLE ff_exec_core (
   worker text,
   claim_key text COLLATE "C",
   details text,
+  log_places bytea,
   past_attempts text,
   policy text,
   tags text,
@@ -112,7 +113,6 @@ CREATE TABLE ff_exec_done (
   last_mutation_at_ms bigint NOT NULL,
   version bigint NOT NULL,
   current_lease_epoch bigint NOT NULL,
-  history_from bigint NOT NULL,
   queue_id integer NOT NULL,
   priority integer NOT NULL,
   state integer NOT NULL,
@@ -122,6 +122,7 @@ CREATE TABLE ff_exec_done (
   lease bytea,
   worker text,
   details text,
+  log_places bytea,
   past_attempts text,
   policy text,
   tags text,
@@ -147,29 +148,36 @@ CREATE TABLE ff_exec_tag (
   PRIMARY KEY (tag_key, tag_value, created_at_ms, execution_id)
 );
 
--- The event log. what holds kind, lease event, outcome and source of a cancel in its bits; a row with both a lease
--- event and an outcome is two events. lease is lease id and attempt id; extra is a JSON object with what few events have.
--- Partitions are cut by six hours of occurred_at_ms (slot); operator events, which are kept longer, by thirty days
--- (negative slots).
-CREATE TABLE ff_event (
+-- The event log: one row for all events that one batch wrote, as arrays; event_id is the beginning of its block, which
+-- the numbers of the events (offsets, or their places in the arrays) count from. Each event has an execution, a lease (lease id
+-- and attempt id), a shard, and the number of its shape: what several events of the batch have in common stands once, in
+-- the arrays from occurred_at_ms on. what holds kind, lease event, outcome and source of a cancel in its bits; one with
+-- both a lease event and an outcome is two events. extra is a JSON object with what few events have. An execution whose
+-- log_places had become many leaves them in earlier, beside a negative what, which is no event. Partitions are cut by six
+-- hours (slot); operator events, which are kept longer, have rows of their own, by thirty days (negative slots). The view
+-- ff_event shows event by event.
+CREATE TABLE ff_event_log (
   event_id bigint NOT NULL,
-  occurred_at_ms bigint NOT NULL,
-  lease_epoch bigint,
+  latest_at_ms bigint NOT NULL,
   slot integer NOT NULL,
-  shard integer NOT NULL,
-  queue_id integer,
-  what integer NOT NULL,
-  attempt_index integer,
-  execution_id bytea,
-  lease bytea,
-  worker text,
-  reason text,
-  extra text
+  execution_ids bytea[] NOT NULL,
+  leases bytea[] NOT NULL,
+  shards integer[] NOT NULL,
+  shapes integer[] NOT NULL,
+  earlier bytea[],
+  offsets integer[],
+  occurred_at_ms bigint[] NOT NULL,
+  lease_epochs bigint[] NOT NULL,
+  queue_ids integer[] NOT NULL,
+  whats integer[] NOT NULL,
+  attempt_indexes integer[] NOT NULL,
+  workers text[] NOT NULL,
+  reasons text[] NOT NULL,
+  extras text[] NOT NULL,
+  PRIMARY KEY (event_id, slot)
 ) PARTITION BY LIST (slot);
-ALTER TABLE ff_event ALTER COLUMN execution_id SET STORAGE PLAIN, ALTER COLUMN lease SET STORAGE PLAIN;
-CREATE INDEX ff_event_of_execution ON ff_event (execution_id, event_id) WHERE execution_id IS NOT NULL;
--- The log is written in the order of its ids: a coarse index is enough to read it from any place on.
-CREATE INDEX ff_event_order ON ff_event USING brin (event_id) WITH (pages_per_range = 32);
+ALTER TABLE ff_event_log ALTER COLUMN execution_ids SET STORAGE EXTERNAL, ALTER COLUMN leases SET STORAGE EXTERNAL,
+  ALTER COLUMN shards SET STORAGE EXTERNAL, ALTER COLUMN shapes SET STORAGE EXTERNAL;
 
 -- How far the log has been trimmed: events before these times are no longer shown, whether or not their partition has
 -- been dropped yet.
