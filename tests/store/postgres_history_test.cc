@@ -108,14 +108,17 @@ TEST_F(PostgresHistory, a_long_story_is_told_whole_and_page_by_page) {
   constexpr int kChanges = 3 * static_cast<int>(store::postgres::kLogPlacesMax) + 7;
   const auto id = must(fabric().submit({.execution_kind = "k"})).execution_id;
   for (int i = 1; i <= kChanges; ++i) must(fabric().change_priority(id, i));
+  auto leased = must(fabric().claim({.worker_id = "w", .worker_instance_id = "w", .lanes = {"default"}}));
+  must(fabric().delay({leased.front().handle, std::nullopt, 0}));
   std::vector<std::string> told;
   std::string cursor;
   do {
     auto page = must(fabric().history({.execution_id = id, .cursor = cursor, .limit = 50}));
-    for (const auto& event : page.items) told.push_back(*event.details);
+    for (const auto& event : page.items) told.push_back(event.details.value_or(event.event_type));
     cursor = page.next_cursor.value_or("");
   } while (!cursor.empty());
-  ASSERT_EQ(told.size(), static_cast<std::size_t>(kChanges));
+  ASSERT_EQ(told.size(), static_cast<std::size_t>(kChanges) + 2);
+  EXPECT_EQ(told.back(), "released");
   for (int i = 1; i <= kChanges; ++i)
     EXPECT_THAT(told[static_cast<std::size_t>(i - 1)],
                 ::testing::HasSubstr("\"new_priority\":" + std::to_string(i) + "}"));
@@ -129,6 +132,45 @@ TEST_F(PostgresHistory, a_long_story_is_told_whole_and_page_by_page) {
   ASSERT_TRUE(session->trim_events(clock->now_ms() - kDay, clock->now_ms() - 90 * kDay, 100));
   EXPECT_THAT(*must(fabric().history({.execution_id = id, .limit = 1})).items.front().details,
               ::testing::HasSubstr("\"new_priority\":1}"));
+}
+
+TEST_F(PostgresHistory, leases_and_operators_take_turns) {
+  const auto id = must(fabric().submit({.execution_kind = "k"})).execution_id;
+  std::vector<std::string> happened, told;
+  for (int i = 1; i <= 100; ++i) {
+    auto leased = must(fabric().claim({.worker_id = "w", .worker_instance_id = "w", .lanes = {"default"}}));
+    must(fabric().delay({leased.front().handle, std::nullopt, 0}));
+    happened.insert(happened.end(), {"acquired", "released"});
+    if (i % 13 != 0) continue;
+    must(fabric().change_priority(id, i));
+    happened.emplace_back("priority_changed");
+  }
+  std::string cursor;
+  do {
+    auto page = must(fabric().history({.execution_id = id, .cursor = cursor, .limit = 500}));
+    for (const auto& event : page.items) told.push_back(event.event_type);
+    cursor = page.next_cursor.value_or("");
+  } while (!cursor.empty());
+  EXPECT_EQ(told, happened);
+}
+
+TEST_F(PostgresHistory, what_one_batch_did_to_an_execution_may_fill_several_pages) {
+  constexpr int kChanges = 60;
+  const auto id = must(fabric().submit({.execution_kind = "k"})).execution_id;
+  for (int i = 0; i < 3; ++i) {  // while the executor is busy with one call, the others gather for one batch
+    std::vector<std::thread> callers;
+    for (int n = 0; n < kChanges; ++n)
+      callers.emplace_back([&, n] { must(fabric().change_priority(id, n % 2 + 1)); });
+    for (auto& caller : callers) caller.join();
+  }
+  std::size_t told = 0;
+  std::string cursor;
+  do {
+    auto page = must(fabric().history({.execution_id = id, .cursor = cursor, .limit = 7}));
+    told += page.items.size();
+    cursor = page.next_cursor.value_or("");
+  } while (!cursor.empty());
+  EXPECT_EQ(told, 3U * kChanges);
 }
 
 TEST_F(PostgresHistory, views_show_the_log_event_by_event) {

@@ -104,8 +104,10 @@ Result<std::optional<std::vector<Attempt>>> PostgresReader::attempts(const Execu
 Result<std::vector<std::int64_t>> PostgresReader::log_places(std::string_view id, std::string_view kept,
                                                              std::int64_t after) {
   std::vector<std::int64_t> places = read_log_places(kept);
-  std::size_t begin = places.size();  // where what was found last ends
-  while (!places.empty() && places.front() > after && begin > 0) {
+  // All events of a commit are in one block, which is drawn after its own place and before the next one.
+  const std::int64_t block = after - after % sql::kEventBlock;
+  std::size_t found = places.size();
+  while (found > 0 && places.front() >= block) {
     Int8Array first;
     first.add(places.front());
     auto rows = run(sql::kHistory, Params().bytes(id).array(first));
@@ -113,13 +115,12 @@ Result<std::vector<std::int64_t>> PostgresReader::log_places(std::string_view id
     std::vector<std::int64_t> earlier;
     for (int row = 0; row < rows->size() && earlier.empty(); ++row)
       earlier = read_log_places(rows->text(row, kEarlierColumn));
-    begin = earlier.size();
+    found = earlier.size();
     places.insert(places.begin(), earlier.begin(), earlier.end());
   }
-  // The events of a place stand before the next one.
-  std::size_t known = 0;
-  while (known + 1 < places.size() && places[known + 1] < after) ++known;
-  places.erase(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(known));
+  std::size_t told = 0;
+  while (told + 1 < places.size() && places[told + 1] < block) ++told;
+  places.erase(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(told));
   return places;
 }
 
@@ -134,8 +135,12 @@ Result<std::optional<HistoryPage>> PostgresReader::history(const ExecutionId& id
   HistoryPage page;
   std::int64_t last = after_event_id;
   for (std::size_t at = 0; at < places->size(); at += kPlacesAtOnce) {
+    const std::size_t end = std::min(at + kPlacesAtOnce, places->size());
     Int8Array some;
-    for (std::size_t i = at; i < std::min(at + kPlacesAtOnce, places->size()); ++i) some.add((*places)[i]);
+    for (std::size_t i = at; i < end; ++i) some.add((*places)[i]);
+    // A place whose commit wrote no events of one sort leads to later ones of it, whose turn has not come.
+    const std::int64_t until =
+        end < places->size() ? (*places)[end] + sql::kEventBlock : std::numeric_limits<std::int64_t>::max();
     auto rows = run(sql::kHistory, Params().bytes(bytes.view()).array(some));
     if (!rows) return std::unexpected(rows.error());
     for (int row = 0; row < rows->size(); ++row) {
@@ -143,7 +148,7 @@ Result<std::optional<HistoryPage>> PostgresReader::history(const ExecutionId& id
       auto events = read_events(*rows, row, queues_);
       if (!events) return std::unexpected(events.error());
       for (auto& event : *events) {
-        if (event.event_id <= last) continue;
+        if (event.event_id <= last || event.event_id >= until) continue;
         page.more = page.events.size() == limit;
         if (page.more) return page;
         last = event.event_id;

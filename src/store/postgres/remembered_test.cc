@@ -24,19 +24,20 @@ core::ExecutionRecord record(std::uint32_t number, std::uint64_t version) {
 TEST(Remembered, gives_away_the_newest_once) {
   Remembered remembered;
   EXPECT_FALSE(remembered.take(id(1)));
-  remembered.put(record(1, 2), "first");
-  remembered.put(record(1, 3), "second");
+  remembered.put(record(1, 2), "first", 1);
+  remembered.put(record(1, 3), "second", 2);
   const auto item = remembered.take(id(1));
   ASSERT_TRUE(item);
   EXPECT_EQ(item->record->version, 3U);
   EXPECT_EQ(item->tid, "second");
+  EXPECT_EQ(item->log_place_count, 2U);
   EXPECT_FALSE(remembered.take(id(1)));
 }
 
 TEST(Remembered, forgets_the_oldest_beyond_its_limit) {
   Remembered remembered;
-  for (std::uint32_t i = 0; i < kRememberedMax; ++i) remembered.put(record(i, 1), "place");
-  remembered.put(record(kRememberedMax, 1), "place");
+  for (std::uint32_t i = 0; i < kRememberedMax; ++i) remembered.put(record(i, 1), "place", 0);
+  remembered.put(record(kRememberedMax, 1), "place", 0);
   EXPECT_FALSE(remembered.take(id(0)));
   EXPECT_TRUE(remembered.take(id(1)));
   EXPECT_TRUE(remembered.take(id(kRememberedMax)));

@@ -309,8 +309,9 @@ inline constexpr Sql kShardLocks{
   "$14::text[], $15::text[], $16::text[])"
 inline constexpr Sql kEventInsert{"event_insert", FF_EVENT_INSERT("nextval")};
 inline constexpr Sql kEventInsertMore{"event_insert_more", FF_EVENT_INSERT("currval")};
-/// How many events have numbers in one block.
-inline constexpr std::size_t kBatchEventsMax = 524'287;
+/// The ids of a block, each second of them that of an event.
+inline constexpr std::int64_t kEventBlock = 1'048'576;
+inline constexpr std::size_t kBatchEventsMax = kEventBlock / 2 - 1;
 // The events of rows `l` of the log, one by one.
 #define FF_EVENT_ID "l.event_id + 2 * coalesce(r.number, r.ord)"
 #define FF_EVENT                                                                                                     \
