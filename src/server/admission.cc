@@ -47,14 +47,15 @@ Result<Input> read_tags(const Request& request) {
   return input;
 }
 
-Result<Input> read_bytes(const Request& request) {
+Result<Input> read_bytes(Request& request) {
   Input input;
   const std::string* type = find_header(request.headers, "Content-Type");
-  if (type || !request.body.empty()) input.body = Blob{request.body, type ? *type : "application/octet-stream"};
+  if (type || !request.body.empty())
+    input.body = Blob{std::move(request.body), type ? *type : "application/octet-stream"};
   return input;
 }
 
-Result<Input> read_body(Body body, const Request& request) {
+Result<Input> read_body(Body body, Request& request) {
   switch (body) {
     case Body::none: return Input{};
     case Body::object: return read_object(request);
@@ -76,10 +77,14 @@ bool headers_fit(const Request& request, const Limits& limits) {
 core::Fault check_body_size(const Request& request, const Limits& limits) {
   const std::uint64_t bytes = std::max<std::uint64_t>(request.body.size(), declared_bytes(request.headers));
   if (bytes <= limits.body_max_bytes) return std::nullopt;
-  return Error{ErrorCode::payload_too_large,
-               fmt::format("The body has {} bytes; {} are the most. Keep large data elsewhere and send a reference.", bytes,
-                           limits.body_max_bytes),
-               {{"limit_bytes", static_cast<std::int64_t>(limits.body_max_bytes)}}};
+  return too_large(limits);
+}
+
+Error too_large(const Limits& limits) {
+  return {ErrorCode::payload_too_large,
+          fmt::format("The body has more than {} bytes, which are the most. Keep large data elsewhere and send a reference.",
+                      limits.body_max_bytes),
+          {{"limit_bytes", static_cast<std::int64_t>(limits.body_max_bytes)}}};
 }
 
 core::Fault check_scope(const Route& route, const Principal& principal) {
@@ -108,7 +113,7 @@ Result<std::optional<std::string>> idempotency_key(const Headers& headers) {
       fmt::format("The header Idempotency-Key has to be 1 to {} printable characters.", core::kIdempotencyKeyBytesMax)));
 }
 
-Result<Input> read_input(const Route& route, const Match& match, const Target& target, const Request& request) {
+Result<Input> read_input(const Route& route, const Match& match, const Target& target, Request& request) {
   auto key = idempotency_key(request.headers);
   if (!key) return std::unexpected(key.error());
   auto input = read_body(route.body, request);

@@ -3,6 +3,8 @@
 #include "server/execution_reply.h"
 #include "server/raw_reply.h"
 
+#include <atomic>
+
 namespace ff::server {
 
 struct OneExecution {
@@ -43,12 +45,32 @@ void get_execution(const Ctx& context, OneExecution request, Answer answer) {
   answer_with_execution(context, request.execution_id, 200, false, std::move(answer));
 }
 
+/// Two ways lead to the answer: the wait, and a look at what there is when the server shuts down. The first one counts.
+class FirstAnswer {
+ public:
+  explicit FirstAnswer(Answer answer) : answer_(std::move(answer)) {}
+
+  void operator()(Result<Reply> result) {
+    if (!given_.exchange(true)) answer_(std::move(result));
+  }
+
+ private:
+  std::atomic<bool> given_ = false;
+  Answer answer_;
+};
+
 void wait_for_execution(const Ctx& context, GetExecution request, Answer answer) {
-  context->backend->start(std::move(request), false,
-                          [context, answer = std::move(answer)](Result<Execution> execution) mutable {
-                            if (!execution) return answer(std::unexpected(execution.error()));
-                            answer_with_execution(context, std::move(*execution), 200, false, std::move(answer));
-                          });
+  auto first = std::make_shared<FirstAnswer>(std::move(answer));
+  auto look = [context, first, id = request.execution_id] {
+    answer_with_execution(context, id, 200, false, [first](Result<Reply> result) { (*first)(std::move(result)); });
+  };
+  context->backend->start(std::move(request), false, [context, first](Result<Execution> execution) {
+    auto tell = [first](Result<Reply> result) { (*first)(std::move(result)); };
+    if (!execution) return tell(std::unexpected(execution.error()));
+    answer_with_execution(context, std::move(*execution), 200, false, tell);
+  });
+  // The engine lets go of a wait by itself when its time is over; nothing is handed out by it.
+  context->waiting({look, [] {}});
 }
 
 void list_executions(const Ctx& context, ExecutionsQuery query, Answer answer) {

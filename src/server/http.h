@@ -2,7 +2,10 @@
 
 // A request and its answer, as any transport can carry them.
 
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,17 +15,50 @@ namespace ff::server {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+/// Who can reach an address at all.
+enum class Reach : std::uint8_t {
+  anywhere,
+  loopback,  ///< programs of this machine, its browsers among them
+  socket,    ///< programs of this machine that may open the file
+};
+
+/// The address that a request came to, and what is served there.
+struct Door {
+  bool api = true;    ///< all but what is for those who run the server
+  bool admin = true;  ///< what is for them: `/v1/admin/...` and `/metrics`
+  Reach reach = Reach::anywhere;
+};
+
 struct Request {
   std::string method;
   std::string target;  ///< path and query, as they stand in the request line
   Headers headers;
   std::string body;
+  Door door;
+};
+
+/// A body that comes bit by bit, for as long as somebody listens. It is pulled, so that a slow listener holds nothing
+/// but the part it has not taken yet.
+class BodyStream {
+ public:
+  using Ready = std::move_only_function<void(std::optional<std::string>)>;
+
+  virtual ~BodyStream() = default;
+  /// Calls `ready` once, before this returns or later on any thread: the next part, or none when that was all. At most
+  /// one is outstanding.
+  virtual void next(Ready ready) = 0;
+  /// The server is shutting down: what is outstanding or asked for next is the last part.
+  virtual void finish() = 0;
+  /// Nobody listens any more. What is outstanding may stay without an answer.
+  virtual void close() = 0;
 };
 
 struct Response {
   int status = 200;
   Headers headers;
   std::string body;
+  /// Instead of `body`: server-sent events. Whoever takes the answer pulls them, or closes it.
+  std::shared_ptr<BodyStream> stream;
   /// To be called when the answer could not be sent: gives back what it would have handed out. May be unset.
   std::move_only_function<void()> undelivered;
 };

@@ -12,6 +12,7 @@
 namespace ff::server {
 
 class Health;
+class Timers;
 
 /// A successful answer. `body` is JSON text unless `content_type` says otherwise.
 struct Reply {
@@ -21,8 +22,15 @@ struct Reply {
   Headers headers;
   bool replay = false;  ///< nothing had to change: the first answer, again
   std::move_only_function<void()> undelivered;
+  std::shared_ptr<BodyStream> stream;  ///< instead of `body`
 };
 using Answer = std::move_only_function<void(Result<Reply>)>;
+
+/// A request that waits for something to happen, and how its waiting can end before that.
+struct Wait {
+  std::function<void()> answer_now;  ///< the server is shutting down: the answer is what there is
+  std::function<void()> give_up;     ///< nobody is there to be answered
+};
 
 /// What a handler sees besides its input. It lives as long as any part of the call.
 struct Context {
@@ -31,8 +39,9 @@ struct Context {
   Limits limits;
   Headers headers;
   std::shared_ptr<Health> health;
-  /// To be told how a wait can be ended early.
-  std::function<void(ClaimCall)> waiting;
+  std::shared_ptr<Timers> timers;
+  /// To be told of a wait.
+  std::function<void(Wait)> waiting;
   /// To be told of an error whose text the caller does not see.
   std::function<void(const Error&)> report;
 };

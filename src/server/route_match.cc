@@ -13,10 +13,32 @@ bool fits(const std::vector<PatternPart>& parts, const std::vector<std::string>&
   return true;
 }
 
-std::size_t literals(const std::vector<PatternPart>& parts) {
-  std::size_t count = 0;
-  for (const auto& part : parts) count += part.is_field ? 0 : 1;
-  return count;
+/// A route with its pattern taken apart, once.
+struct Place {
+  const Route* route;
+  std::vector<PatternPart> parts;
+  std::ptrdiff_t literals;
+  bool is_for_admins;
+};
+
+const std::vector<Place>& places() {
+  static const std::vector<Place> all = [] {
+    std::vector<Place> made;
+    for (const Route& route : routes()) {
+      auto parts = pattern_parts(route.pattern);
+      const auto literals = std::count_if(parts.begin(), parts.end(), [](const PatternPart& p) { return !p.is_field; });
+      const bool is_for_admins = route.pattern.starts_with("/v1/admin/") || route.pattern == "/metrics";
+      made.push_back({&route, std::move(parts), literals, is_for_admins});
+    }
+    return made;
+  }();
+  return all;
+}
+
+/// Probes and descriptions are served at every door.
+bool is_served(const Place& place, const Door& door) {
+  if (place.is_for_admins) return door.admin;
+  return door.api || !place.route->scope;
 }
 
 /// What is asked for besides the methods of the table.
@@ -52,26 +74,28 @@ const std::vector<Route>& routes() {
   return table;
 }
 
-Result<Match> match_route(std::string_view method, const std::vector<std::string>& segments) {
+Result<Match> match_route(std::string_view method, const std::vector<std::string>& segments, const Door& door) {
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
-  Match best;
-  std::size_t best_literals = 0;
-  std::set<std::string> methods;
-  for (const Route& route : routes()) {
-    const auto parts = pattern_parts(route.pattern);
-    if (!fits(parts, segments)) continue;
-    methods.insert(std::string(route.method));
-    if (route.method != wanted || (best.route && literals(parts) <= best_literals)) continue;
-    best.route = &route;
-    best_literals = literals(parts);
-    best.fields.clear();
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      if (parts[i].is_field) best.fields.emplace_back(parts[i].text, segments[i]);
+  const Place* best = nullptr;
+  std::vector<const Place*> others;
+  for (const Place& place : places()) {
+    if (!fits(place.parts, segments) || !is_served(place, door)) continue;
+    if (place.route->method != wanted)
+      others.push_back(&place);
+    else if (!best || place.literals > best->literals)
+      best = &place;
   }
-  if (best.route) return best;
-  if (methods.empty())
+  if (best) {
+    Match match{best->route, {}};
+    for (std::size_t i = 0; i < segments.size(); ++i)
+      if (best->parts[i].is_field) match.fields.emplace_back(best->parts[i].text, segments[i]);
+    return match;
+  }
+  if (others.empty())
     return core::fail(ErrorCode::route_not_found,
                       "There is nothing at this address. /openapi.json lists what there is; paths end without a slash.");
+  std::set<std::string> methods;
+  for (const Place* place : others) methods.insert(std::string(place->route->method));
   const std::string allow = allowed(std::move(methods));
   return core::fail(ErrorCode::method_not_allowed, fmt::format("This address takes {} only.", allow), {{"allow", allow}});
 }

@@ -19,7 +19,8 @@ struct Match {
 };
 
 /// The route, or `route_not_found`, or `method_not_allowed` with `allow` in its context. HEAD is served as GET. A literal
-/// goes before a field: `/v1/executions/cancel` is not the execution `cancel`.
-Result<Match> match_route(std::string_view method, const std::vector<std::string>& segments);
+/// goes before a field: `/v1/executions/cancel` is not the execution `cancel`. What is not served at this door is not
+/// there.
+Result<Match> match_route(std::string_view method, const std::vector<std::string>& segments, const Door& door = {});
 
 }  // namespace ff::server

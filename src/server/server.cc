@@ -4,37 +4,11 @@
 #include "server/admission.h"
 #include "server/batch.h"
 #include "server/cors.h"
+#include "server/exchange.h"
+#include "server/page_guard.h"
+#include "server/rate_limits.h"
 
 namespace ff::server {
-
-/// Claims that wait, so that a drain can end them.
-struct WaitingClaims {
-  std::mutex mutex;
-  bool draining = false;
-  std::uint64_t next = 0;
-  std::map<std::uint64_t, ClaimCall> claims;
-};
-
-struct Pending::State {
-  std::string request_id;
-  bool head = false;
-  Headers cors;
-  std::uint64_t deadline_ms = 0;
-  std::shared_ptr<WaitingClaims> waiting;
-
-  std::mutex mutex;
-  bool over = false;  ///< answered, or nobody waits for the answer
-  Server::Send send;
-  ClaimCall claim;
-  std::optional<std::uint64_t> registered;
-
-  void answer(Response response);
-  /// False when it was over already.
-  bool end(Server::Send* send_to);
-  void set_claim(ClaimCall call);
-  void cancel_claim();
-};
-
 namespace {
 
 Response response_of(Reply reply) {
@@ -45,106 +19,38 @@ Response response_of(Reply reply) {
   if (reply.replay) response.headers.emplace_back("Idempotent-Replay", "true");
   response.body = std::move(reply.body);
   response.undelivered = std::move(reply.undelivered);
+  response.stream = std::move(reply.stream);
   return response;
-}
-
-Response refusal(const Error& error, const std::string& request_id) {
-  Response response = problem_response(error, request_id);
-  if (error.code == ErrorCode::unauthorized) response.headers.emplace_back("WWW-Authenticate", "Bearer");
-  if (error.code == ErrorCode::method_not_allowed)
-    response.headers.emplace_back("Allow", std::string(error.context.text("allow")));
-  return response;
-}
-
-/// What every answer has.
-void dress(Response& response, const std::string& request_id, bool head) {
-  response.headers.emplace_back("X-Request-Id", request_id);
-  if (response.status != 204 && response.status != 304)
-    response.headers.emplace_back("Content-Length", std::to_string(response.body.size()));
-  if (head) response.body.clear();
 }
 
 }  // namespace
 
-bool Pending::State::end(Server::Send* send_to) {
-  std::optional<std::uint64_t> known;
-  {
-    std::lock_guard guard(mutex);
-    if (std::exchange(over, true)) return false;
-    *send_to = std::move(send);
-    known = registered;
-  }
-  if (known) {
-    std::lock_guard guard(waiting->mutex);
-    waiting->claims.erase(*known);
-  }
-  return true;
+bool Ticket::is_by_handle() const {
+  const Route& route = *exchange_->match.route;
+  return route.scope == Scope::worker && route.while_draining;
 }
 
-void Pending::State::answer(Response response) {
-  Server::Send send_to;
-  if (!end(&send_to)) {
-    if (response.undelivered) response.undelivered();
-    return;
-  }
-  response.headers.insert(response.headers.end(), cors.begin(), cors.end());
-  dress(response, request_id, head);
-  send_to(std::move(response));
-}
+std::uint64_t Pending::deadline_ms() const { return exchange_->deadline_ms; }
 
-void Pending::State::set_claim(ClaimCall call) {
-  std::unique_lock guard(mutex);
-  const bool was_over = over;
-  claim = call;
-  bool end_now = was_over;
-  if (!was_over) {
-    std::lock_guard all(waiting->mutex);
-    end_now = waiting->draining;
-    registered = waiting->next++;
-    waiting->claims.emplace(*registered, call);
-  }
-  guard.unlock();
-  if (end_now) call.cancel();
-}
-
-void Pending::State::cancel_claim() {
-  ClaimCall call;
-  {
-    std::lock_guard guard(mutex);
-    call = claim;
-  }
-  call.cancel();
-}
-
-std::uint64_t Pending::deadline_ms() const { return state_->deadline_ms; }
+bool Pending::is_waiting() const { return exchange_->is_waiting(); }
 
 void Pending::expire() const {
   const Error error{ErrorCode::timeout,
                     "The call took longer than the server allows. It may have been carried out: look, or repeat it with the "
                     "same id, key or handle.",
                     {}};
-  state_->answer(refusal(error, state_->request_id));
-  state_->cancel_claim();
+  exchange_->answer(refusal(error, exchange_->request_id));
+  exchange_->give_up();
 }
 
-void Pending::abandon() const {
-  Server::Send nobody;
-  state_->end(&nobody);
-  state_->cancel_claim();
-}
-
-/// What is known of a request before its body is looked at.
-struct Server::Admitted {
-  Target target;
-  Match match;
-  Principal principal;
-};
+bool Pending::abandon() const { return exchange_->abandon(); }
 
 Server::Server(std::shared_ptr<api::Backend> backend, ServerOptions options)
     : backend_(std::move(backend)),
       options_(std::move(options)),
       health_(std::make_shared<Health>(options_.steady_ms)),
-      waiting_(std::make_shared<WaitingClaims>()),
+      waits_(std::make_shared<Waits>()),
+      rates_(std::make_unique<RateLimits>(options_.rate_limit_per_token)),
       log_(options_.log) {}
 
 Server::~Server() = default;
@@ -154,102 +60,142 @@ std::string Server::request_id_of(const Request& request) const {
   return given && is_printable(*given, kRequestIdBytesMax) ? *given : options_.mint_request_id();
 }
 
-Result<Server::Admitted> Server::admit(const Request& request) const {
-  Admitted admitted;
+void Server::find_route(Exchange& exchange) const {
+  const Request& request = exchange.request;
   auto target = parse_target(request.target);
-  auto match = target ? match_route(request.method, target->segments) : Result<Match>(std::unexpected(target.error()));
-  const bool open = match && !match->route->scope;
-  // Before the route is judged: who is unknown learns nothing, not even what exists.
-  if (options_.authenticate && !open) {
-    auto principal = options_.authenticate(request);
-    if (!principal) return std::unexpected(unauthorized());
-    admitted.principal = std::move(*principal);
+  auto match = target ? match_route(request.method, target->segments, request.door)
+                      : Result<Match>(std::unexpected(target.error()));
+  if (!match) {
+    exchange.nowhere = std::move(match.error());
+    return;
   }
-  if (!match) return std::unexpected(match.error());
-  if (auto fault = check_scope(*match->route, admitted.principal)) return std::unexpected(std::move(*fault));
-  if (health_->draining() && !match->route->while_draining) return std::unexpected(draining());
-  if (auto fault = check_body_size(request, options_.limits)) return std::unexpected(std::move(*fault));
-  admitted.target = std::move(*target);
-  admitted.match = std::move(*match);
-  return admitted;
+  exchange.target = std::move(*target);
+  exchange.match = std::move(*match);
 }
 
-std::optional<Response> Server::refuse_early(const Request& head) {
-  const std::string id = request_id_of(head);
-  Response response;
-  if (!headers_fit(head, options_.limits)) {
-    response.status = 431;
-  } else {
-    if (preflight(options_.cors_origins, head)) return std::nullopt;
-    auto admitted = admit(head);
-    if (admitted) return std::nullopt;
-    response = refusal(admitted.error(), id);
-    for (auto& header : cors_headers(options_.cors_origins, head.headers)) response.headers.push_back(std::move(header));
-  }
-  dress(response, id, head.method == "HEAD");
-  return response;
-}
-
-Pending Server::handle(Request request, Send send) {
-  Pending pending;
-  pending.state_ = std::make_shared<Pending::State>();
-  auto& state = pending.state_;
-  state->request_id = request_id_of(request);
-  state->head = request.method == "HEAD";
-  state->deadline_ms = options_.limits.request_timeout_ms;
-  state->waiting = waiting_;
-  state->send = std::move(send);
+void Server::begin(Request head, Begun begun) {
+  auto exchange = std::make_shared<Exchange>();
+  exchange->request_id = request_id_of(head);
+  exchange->head_only = head.method == "HEAD";
+  exchange->deadline_ms = options_.limits.request_timeout_ms;
+  exchange->waits = waits_;
+  exchange->begun = std::move(begun);
+  exchange->request = std::move(head);
+  const Request& request = exchange->request;
   if (!headers_fit(request, options_.limits)) {
-    Response bare;
-    bare.status = 431;
-    state->answer(std::move(bare));
-    return pending;
+    Response too_long;
+    too_long.status = 431;
+    return exchange->begun(std::unexpected(exchange->dressed(std::move(too_long))));
   }
   // Without a token: a browser asks before it sends one.
-  if (auto may_ask = preflight(options_.cors_origins, request)) {
-    state->answer(std::move(*may_ask));
-    return pending;
+  if (auto may_ask = preflight(options_.cors_origins, request))
+    return exchange->begun(std::unexpected(exchange->dressed(std::move(*may_ask))));
+  exchange->cors = cors_headers(options_.cors_origins, request.headers);
+  find_route(*exchange);
+  if (!options_.authenticate) {
+    if (auto fault = check_page(request, options_.cors_origins)) return refuse(exchange, *fault);
+    return admit(exchange);
   }
-  state->cors = cors_headers(options_.cors_origins, request.headers);
-  auto admitted = admit(request);
-  if (!admitted)
-    state->answer(refusal(admitted.error(), state->request_id));
+  const bool is_open = !exchange->nowhere && !exchange->match.route->scope;
+  if (is_open) return admit(exchange);
+  // Before the route is judged: who is unknown learns nothing, not even what exists.
+  options_.authenticate(request, [this, exchange](Result<std::optional<Principal>> found) {
+    identified(exchange, std::move(found));
+  });
+}
+
+void Server::identified(const ExchangePtr& exchange, Result<std::optional<Principal>> found) {
+  if (!found) {
+    log_.error("a token could not be looked up",
+               {{"request_id", exchange->request_id}, {"error", found.error().to_string()}});
+    return refuse(exchange, found.error());
+  }
+  if (!*found) return refuse(exchange, unauthorized());
+  exchange->principal = std::move(**found);
+  admit(exchange);
+}
+
+void Server::refuse(const ExchangePtr& exchange, const Error& error) const {
+  exchange->begun(std::unexpected(exchange->dressed(refusal(error, exchange->request_id))));
+}
+
+/// The order of the checks is part of the API: what comes first hides what comes later.
+std::optional<Error> Server::why_not(const Exchange& exchange) const {
+  if (exchange.nowhere) return exchange.nowhere;
+  const Route& route = *exchange.match.route;
+  if (auto fault = check_scope(route, exchange.principal)) return fault;
+  if (route.scope)
+    if (auto fault = rates_->take(exchange.principal.actor, options_.steady_ms())) return fault;
+  if (health_->draining() && !route.while_draining) return draining();
+  return check_body_size(exchange.request, options_.limits);
+}
+
+void Server::admit(const ExchangePtr& exchange) {
+  if (auto error = why_not(*exchange)) return refuse(exchange, *error);
+  Begun begun = std::move(exchange->begun);
+  begun(Ticket(exchange));
+}
+
+Response Server::body_too_large(const Ticket& ticket) const {
+  const Exchange& exchange = *ticket.exchange_;
+  return exchange.dressed(refusal(too_large(options_.limits), exchange.request_id));
+}
+
+Response Server::bare(int status) const {
+  Exchange nothing;
+  nothing.request_id = options_.mint_request_id();
+  Response response;
+  response.status = status;
+  return nothing.dressed(std::move(response));
+}
+
+Pending Server::handle(Ticket ticket, std::string body, Send send) {
+  Pending pending;
+  pending.exchange_ = std::move(ticket.exchange_);
+  const ExchangePtr& exchange = pending.exchange_;
+  exchange->send = std::move(send);
+  exchange->request.body = std::move(body);
+  if (auto fault = check_body_size(exchange->request, options_.limits))
+    exchange->answer(refusal(*fault, exchange->request_id));
   else
-    run(std::move(*admitted), request, state);
+    run(exchange);
+  exchange->request = {};  // whoever waits for long needs none of it
   return pending;
 }
 
-void Server::run(Admitted admitted, const Request& request, const std::shared_ptr<Pending::State>& state) {
+void Server::run(const ExchangePtr& exchange) {
   auto context = std::make_shared<Context>();
-  const Principal& principal = admitted.principal;
+  const Principal& principal = exchange->principal;
   context->backend = options_.acting_for ? options_.acting_for(principal)
                                          : api::acting_for(backend_, {principal.namespace_, principal.actor});
-  context->principal = std::move(admitted.principal);
+  context->principal = std::move(exchange->principal);
   context->limits = options_.limits;
-  context->headers = request.headers;
   context->health = health_;
-  context->waiting = [weak = std::weak_ptr(state)](ClaimCall call) {
+  context->timers = options_.timers;
+  context->waiting = [weak = std::weak_ptr(exchange)](Wait wait) {
     if (auto alive = weak.lock())
-      alive->set_claim(std::move(call));
+      alive->set_wait(std::move(wait));
     else
-      call.cancel();
+      wait.give_up();
   };
-  context->report = [log = log_, id = state->request_id](const Error& error) {
+  context->report = [log = log_, id = exchange->request_id](const Error& error) {
     log.error("a request failed", {{"request_id", id}, {"error", error.to_string()}});
   };
-  auto answer = [state, report = context->report](Result<Reply> result) {
-    if (result) return state->answer(response_of(std::move(*result)));
+  auto answer = [exchange, report = context->report](Result<Reply> result) {
+    if (result) return exchange->answer(response_of(std::move(*result)));
     if (is_for_the_log(result.error())) report(result.error());
-    state->answer(refusal(result.error(), state->request_id));
+    exchange->answer(refusal(result.error(), exchange->request_id));
   };
 
-  const Route& route = *admitted.match.route;
-  auto input = read_input(route, admitted.match, admitted.target, request);
+  const Route& route = *exchange->match.route;
+  // The input may hold views of the body, which therefore stays where it is until the route has taken what it needs.
+  auto input = read_input(route, exchange->match, exchange->target, exchange->request);
+  context->headers = std::move(exchange->request.headers);
   if (!input) return answer(std::unexpected(input.error()));
   auto items = batch_items(route, *input);
   if (!items) return answer(std::unexpected(items.error()));
-  if (*items) return run_batch(route, context, **items, state->request_id, std::move(answer));
-  state->deadline_ms += wait_ms_of(*input);
+  if (*items) return run_batch(route, context, **items, exchange->request_id, std::move(answer));
+  exchange->deadline_ms += wait_ms_of(*input);
   route.run(context, std::move(*input), std::move(answer));
 }
 
@@ -259,13 +205,7 @@ void Server::look() {
 
 void Server::drain() {
   health_->drain();
-  std::map<std::uint64_t, ClaimCall> claims;
-  {
-    std::lock_guard guard(waiting_->mutex);
-    waiting_->draining = true;
-    claims = waiting_->claims;
-  }
-  for (const auto& [id, call] : claims) call.cancel();
+  waits_->end_all();
 }
 
 }  // namespace ff::server

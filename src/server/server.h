@@ -1,6 +1,7 @@
 #pragma once
 
-// The HTTP API without a transport: a request goes in, its answer comes out through a callback.
+// The HTTP API without a transport. A request comes in two steps, its head and then its body, so that what is refused
+// for its head is refused before a byte of its body is read; the answer comes out through a callback.
 
 #include "log/log.h"
 #include "server/health.h"
@@ -12,67 +13,103 @@
 
 namespace ff::server {
 
+class RateLimits;
+class Timers;
+class Waits;
+struct Exchange;
+
+/// Takes who it is; none when it is nobody we know, an error when that could not be found out.
+using Authenticated = std::move_only_function<void(Result<std::optional<Principal>>)>;
+
 struct ServerOptions {
   Limits limits;
-  /// Who makes this request; none when nobody we know. Unset: no token is configured, everybody may do everything.
-  std::function<std::optional<Principal>(const Request&)> authenticate;
+  /// Finds out who makes a request: calls back before it returns, or later on any thread when it has to look the token
+  /// up. Unset: no token is configured, everybody may do everything.
+  std::function<void(const Request&, Authenticated)> authenticate;
   /// What carries out the calls of a caller. Unset: the server's own backend, which keeps to the caller's namespace and
   /// writes its name into the audit log.
   std::function<std::shared_ptr<api::Backend>(const Principal&)> acting_for;
   std::function<std::string()> mint_request_id;  ///< required
   std::function<std::int64_t()> steady_ms;       ///< required: a clock that never goes back
+  std::shared_ptr<Timers> timers;         ///< for streams that look again after a while; unset: there are none
   std::vector<std::string> cors_origins;  ///< pages of other origins that may call; empty: none
+  std::uint32_t rate_limit_per_token = 0;  ///< requests per second; 0: no limit
   LogSink log;
 };
 
-struct WaitingClaims;
+/// A request whose head has been let in.
+class Ticket {
+ public:
+  explicit Ticket(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
+
+  /// A worker's call about a task that it holds: served to the end while the server shuts down.
+  bool is_by_handle() const;
+
+ private:
+  friend class Server;
+  std::shared_ptr<Exchange> exchange_;
+};
 
 /// A request that may not be answered yet. The answer comes exactly once.
 class Pending {
  public:
   /// How long a transport lets it take: the request's own wait and the limit beyond it.
   std::uint64_t deadline_ms() const;
+  /// It waits for something to happen, or would hand something out: without a caller there is no point in it.
+  bool is_waiting() const;
   /// The deadline has passed: answers with `timeout`, unless the answer came first.
   void expire() const;
-  /// The caller has gone: a waiting claim ends and hands out nothing, and no answer will follow.
-  void abandon() const;
+  /// The caller has gone: a waiting claim ends and hands out nothing. False when the answer came first; else none will
+  /// follow.
+  bool abandon() const;
 
  private:
   friend class Server;
-  struct State;
-  std::shared_ptr<State> state_;
+  std::shared_ptr<Exchange> exchange_;
 };
 
 /// Thread-safe. Nothing here waits: what takes time is with the engine.
 class Server {
  public:
   using Send = std::move_only_function<void(Response)>;
+  using Begun = std::move_only_function<void(std::expected<Ticket, Response>)>;
 
   Server(std::shared_ptr<api::Backend> backend, ServerOptions options);
   ~Server();
 
-  /// `send` is called once, before this returns or later on a thread of the engine.
-  Pending handle(Request request, Send send);
-  /// The refusal, if it is certain before the body has been read: who it is, where it goes, how long it says it is.
-  std::optional<Response> refuse_early(const Request& head);
+  /// Decides about a request by its head: who it is, where it goes, how long it says it is. `begun` is called once: with
+  /// the refusal, or with the ticket for the rest.
+  void begin(Request head, Begun begun);
+  /// Carries it out. `send` is called once, before this returns or later on a thread of the engine.
+  Pending handle(Ticket ticket, std::string body, Send send);
+  /// The answer to a body that turned out to be longer than it may be.
+  Response body_too_large(const Ticket& ticket) const;
+  /// An answer without a word, to what is no request: only the status says what is wrong.
+  Response bare(int status) const;
 
+  const Limits& limits() const { return options_.limits; }
   Health& health() { return *health_; }
   /// Looks at the engine, for `/readyz`; to be called about every second.
   void look();
-  /// Waiting claims answer; from now on only worker calls by handle, probes and `/v1/info` are served.
+  /// Whoever waits is answered; from now on only worker calls by handle, probes and `/v1/info` are served.
   void drain();
 
  private:
-  struct Admitted;
+  using ExchangePtr = std::shared_ptr<Exchange>;
 
   std::string request_id_of(const Request& request) const;
-  Result<Admitted> admit(const Request& request) const;
-  void run(Admitted admitted, const Request& request, const std::shared_ptr<Pending::State>& state);
+  void find_route(Exchange& exchange) const;
+  void identified(const ExchangePtr& exchange, Result<std::optional<Principal>> found);
+  void admit(const ExchangePtr& exchange);
+  std::optional<Error> why_not(const Exchange& exchange) const;
+  void refuse(const ExchangePtr& exchange, const Error& error) const;
+  void run(const ExchangePtr& exchange);
 
   std::shared_ptr<api::Backend> backend_;
   ServerOptions options_;
   std::shared_ptr<Health> health_;
-  std::shared_ptr<WaitingClaims> waiting_;
+  std::shared_ptr<Waits> waits_;
+  std::unique_ptr<RateLimits> rates_;
   Log log_;
 };
 

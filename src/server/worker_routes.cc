@@ -68,8 +68,10 @@ Reply claim_reply(const Ctx& context, const std::vector<ClaimedTask>& tasks, boo
 void claim_tasks(const Ctx& context, ClaimRequest request, Answer answer) {
   const bool has_key = request.idempotency_key && !request.idempotency_key->empty();
   auto make = [context, has_key](const std::vector<ClaimedTask>& tasks) { return claim_reply(context, tasks, has_key); };
-  context->waiting(
-      context->backend->claim(std::move(request), false, answering<std::vector<ClaimedTask>>(std::move(answer), make)));
+  auto call =
+      context->backend->claim(std::move(request), false, answering<std::vector<ClaimedTask>>(std::move(answer), make));
+  auto cancel = [call = std::move(call)] { call.cancel(); };
+  context->waiting({cancel, cancel});
 }
 
 void renew_lease(const Ctx& context, RenewLease request, Answer answer) {

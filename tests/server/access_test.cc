@@ -13,7 +13,7 @@ class ServerAccess : public ServerTest {
   /// A server on which the token is the name of its only scope; `none` has none.
   void with_tokens() {
     server::ServerOptions options;
-    options.authenticate = [](const Request& request) -> std::optional<Principal> {
+    options.authenticate = known_at_once([](const Request& request) -> std::optional<Principal> {
       const std::string* given = server::find_header(request.headers, "Authorization");
       Principal principal;
       principal.scopes = Scopes();
@@ -26,7 +26,7 @@ class ServerAccess : public ServerTest {
           return principal;
         }
       return std::nullopt;
-    };
+    });
     start_server(std::move(options));
   }
   static std::string target_of(const server::Route& route) {
@@ -85,6 +85,72 @@ TEST_F(ServerAccess, T10_who_is_unknown_learns_nothing) {
   for (const char* open : {"/livez", "/readyz", "/healthz", "/openapi.json"}) EXPECT_NE(get(open).status, 401) << open;
 }
 
+TEST_F(ServerAccess, a_token_that_has_to_be_looked_up_is_waited_for) {
+  std::vector<server::Authenticated> asked;
+  server::ServerOptions options;
+  options.authenticate = [&](const Request&, server::Authenticated done) { asked.push_back(std::move(done)); };
+  start_server(std::move(options));
+  std::vector<int> statuses;
+  auto begin = [&] {
+    api->begin(json_request("GET", "/v1/executions", ""), [&](std::expected<server::Ticket, Response> begun) {
+      statuses.push_back(begun ? 0 : begun.error().status);
+    });
+  };
+  for (int i = 0; i < 3; ++i) begin();
+  ASSERT_EQ(asked.size(), 3U);
+  EXPECT_THAT(statuses, IsEmpty());
+  asked[1](std::nullopt);
+  asked[0](Principal{});
+  asked[2](std::unexpected(Error{ErrorCode::store_unavailable, "SELECT s3cret", {}}));
+  EXPECT_THAT(statuses, ElementsAre(401, 0, 503));
+  EXPECT_THAT(log, ElementsAre(HasSubstr("s3cret"))) << "what could not be found out is for the log";
+  EXPECT_EQ(get("/livez").status, 200) << "nobody is asked for what is open";
+  EXPECT_EQ(asked.size(), 3U);
+}
+
+TEST_F(ServerAccess, T16_the_rate_of_a_token) {
+  server::ServerOptions options;
+  options.rate_limit_per_token = 1;
+  options.authenticate = known_at_once([](const Request& request) -> std::optional<Principal> {
+    const std::string* token = server::find_header(request.headers, "Authorization");
+    if (!token) return std::nullopt;
+    Principal principal;
+    principal.actor = *token;
+    if (*token == "reader") principal.scopes = Scopes().with(Scope::read);
+    return principal;
+  });
+  start_server(std::move(options));
+  EXPECT_EQ(as("a", "GET", "/v1/executions").status, 200);
+  EXPECT_EQ(as("a", "GET", "/v1/nothing").status, 404) << "comes before the limit and does not count";
+  EXPECT_EQ(as("a", "GET", "/v1/executions").status, 200);
+  const Got beyond = as("a", "POST", "/v1/executions", std::string(2 * 1024 * 1024, 'x'));
+  EXPECT_EQ(beyond.status, 429) << "before the body is looked at";
+  EXPECT_EQ(beyond.text_at("code"), "rate_limit_exceeded");
+  EXPECT_EQ(beyond.header("retry-after"), "1");
+  EXPECT_EQ(beyond.at("retryable"), true);
+  EXPECT_EQ(as("b", "GET", "/v1/executions").status, 200) << "another token";
+  EXPECT_EQ(as("reader", "POST", "/v1/executions").status, 403);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(as("a", "GET", "/livez").status, 200) << "no token is needed there";
+  advance(1'000);
+  EXPECT_EQ(as("a", "GET", "/v1/executions").status, 200);
+}
+
+TEST_F(ServerAccess, pages_of_other_origins_do_not_drive_a_server_without_tokens) {
+  Request request = json_request("POST", "/v1/executions", R"({"execution_kind":"a"})");
+  request.door.reach = server::Reach::loopback;
+  request.headers.emplace_back("Host", "localhost:9090");
+  EXPECT_EQ(send(request).status, 201);
+  request.headers.emplace_back("Origin", "https://evil.example");
+  EXPECT_EQ(send(request).status, 403);
+  request.target = "/livez";
+  request.method = "GET";
+  EXPECT_EQ(send(request).status, 403) << "everywhere";
+  server::ServerOptions options;
+  options.authenticate = known_at_once([](const Request&) { return std::optional(Principal{}); });
+  start_server(std::move(options));
+  EXPECT_EQ(send(request).status, 200) << "with tokens a page has none to send";
+}
+
 TEST_F(ServerAccess, T11_every_route_with_every_single_scope) {
   with_tokens();
   const Scope all[] = {Scope::read, Scope::submit, Scope::signal, Scope::worker, Scope::operator_, Scope::admin};
@@ -120,12 +186,12 @@ TEST_F(ServerAccess, scopes_of_the_table_are_those_of_the_page) {
 TEST_F(ServerAccess, T12_a_token_with_a_namespace_sees_and_changes_its_own) {
   const std::string foreign = created(R"("namespace":"theirs")");
   server::ServerOptions options;
-  options.authenticate = [](const Request&) {
+  options.authenticate = known_at_once([](const Request&) {
     Principal principal;
     principal.namespace_ = "ours";
     principal.actor = "token-7";
     return std::optional(principal);
-  };
+  });
   start_server(std::move(options));
   const Got own = post("/v1/executions", R"({"execution_kind":"job"})");
   EXPECT_EQ(own.text_at("namespace"), "ours");
@@ -159,7 +225,7 @@ TEST_F(ServerAccess, T14_pages_of_other_origins) {
 
   server::ServerOptions options;
   options.cors_origins = {"https://a.example", "https://b.example"};
-  options.authenticate = [](const Request&) { return std::optional<Principal>(); };
+  options.authenticate = known_at_once([](const Request&) { return std::optional<Principal>(); });
   start_server(std::move(options));
   const Got may = call("OPTIONS", "/v1/executions", "", ask);
   EXPECT_EQ(may.status, 204) << "without a token";
@@ -221,6 +287,19 @@ TEST_F(ServerAccess, every_sweep_has_a_setting_for_its_interval) {
   std::size_t settings = 0;
   for (const auto& setting : server::setting_table()) settings += setting.name.ends_with("_interval_ms") ? 1 : 0;
   EXPECT_EQ(settings, must(fabric.info()).sweeps.size() + 1) << "one more: poll_interval_ms";
+}
+
+TEST_F(ServerAccess, T43_each_door_serves_its_own) {
+  auto at = [&](server::Door door, const std::string& target) {
+    Request request = json_request("GET", target, "");
+    request.door = door;
+    return send(request).status;
+  };
+  const server::Door api_only{.api = true, .admin = false}, admin_only{.api = false, .admin = true};
+  EXPECT_EQ(at(api_only, "/v1/executions"), 200);
+  EXPECT_EQ(at(admin_only, "/v1/executions"), 404);
+  EXPECT_EQ(at(admin_only, "/livez"), 200);
+  EXPECT_EQ(at(api_only, "/livez"), 200);
 }
 
 TEST_F(ServerAccess, info_tells_what_runs) {

@@ -149,11 +149,11 @@ TEST_F(ServerRefusals, T16_bodies_over_the_limit) {
     Request head = json_request(std::string(route.method), target_of(route), "");
     head.headers.emplace_back("content-length", "1048577");
     EXPECT_EQ(send(head).status, 413);
-    EXPECT_EQ(api->refuse_early(head)->status, 413);
+    EXPECT_EQ(refused_early(head)->status, 413);
   }
   Request fits = json_request("POST", "/v1/executions", "{" + std::string(1024 * 1024 - 2, ' ') + "}");
   EXPECT_EQ(send(fits).problem(), "invalid_input execution_kind missing");
-  EXPECT_FALSE(api->refuse_early(fits));
+  EXPECT_FALSE(refused_early(fits));
 }
 
 TEST_F(ServerRefusals, content_types_that_are_no_json) {
@@ -188,7 +188,7 @@ TEST_F(ServerRefusals, T16_headers_over_the_limit_get_a_bare_answer) {
   EXPECT_EQ(send(request).status, 200);
   request.headers.assign(101, {"a", "b"});
   EXPECT_EQ(send(request).status, 431);
-  EXPECT_EQ(api->refuse_early(request)->status, 431);
+  EXPECT_EQ(refused_early(request)->status, 431);
 }
 
 TEST_F(ServerRefusals, T22_unknown_paths_and_methods) {

@@ -72,10 +72,31 @@ void ServerTest::start_server(server::ServerOptions options) {
   api = std::make_unique<server::Server>(fabric.backend(), std::move(options));
 }
 
+Pending ServerTest::handle(Request request, server::Server::Send send) {
+  Pending pending;
+  std::string body = std::exchange(request.body, "");
+  api->begin(std::move(request), [&](std::expected<server::Ticket, Response> begun) {
+    if (begun)
+      pending = api->handle(std::move(*begun), std::move(body), std::move(send));
+    else
+      send(std::move(begun.error()));
+  });
+  return pending;
+}
+
+std::optional<Response> ServerTest::refused_early(Request head) {
+  std::optional<Response> refusal;
+  head.body.clear();
+  api->begin(std::move(head), [&](std::expected<server::Ticket, Response> begun) {
+    if (!begun) refusal = std::move(begun.error());
+  });
+  return refusal;
+}
+
 std::pair<Pending, std::future<Got>> ServerTest::start(Request request) {
   auto promise = std::make_shared<std::promise<Got>>();
   auto future = promise->get_future();
-  Pending pending = api->handle(request, [promise, request](Response response) {
+  Pending pending = handle(request, [promise, request](Response response) {
     Got got = got_of(std::move(response));
     check_documented(request, got);
     promise->set_value(std::move(got));

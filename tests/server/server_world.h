@@ -46,6 +46,10 @@ class ServerTest : public ::testing::Test, public World {
 
   void start_server(server::ServerOptions options);
 
+  /// Head and body at once, as a transport would bring them. Who makes it has to be known at once.
+  Pending handle(Request request, server::Server::Send send);
+  /// The refusal of a head, before its body is read.
+  std::optional<Response> refused_early(Request head);
   /// Sends it and waits for the answer.
   Got send(Request request);
   Got call(const std::string& method, const std::string& target, const std::string& body = "", Headers headers = {});
@@ -71,6 +75,12 @@ class ServerTest : public ::testing::Test, public World {
   std::vector<std::string> log;
   std::mutex log_mutex;
 };
+
+/// A way to authenticate that knows everybody at once.
+template <class Known>
+std::function<void(const Request&, server::Authenticated)> known_at_once(Known known) {
+  return [known](const Request& request, server::Authenticated done) { done(known(request)); };
+}
 
 /// A request with JSON in it.
 Request json_request(std::string method, std::string target, std::string body);

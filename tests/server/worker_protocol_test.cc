@@ -135,7 +135,7 @@ TEST_F(ServerWorker, T35_leases_of_an_answer_that_was_not_delivered_are_given_ba
     Request request = claim_request();
     request.headers.insert(request.headers.end(), headers.begin(), headers.end());
     std::promise<Response> promise;
-    api->handle(request, [&](Response response) { promise.set_value(std::move(response)); });
+    handle(request, [&](Response response) { promise.set_value(std::move(response)); });
     return promise.get_future().get();
   };
   Response lost = claim({});
@@ -177,6 +177,29 @@ TEST_F(ServerWorker, T40_a_drain_ends_waiting_claims_and_lets_tasks_finish) {
   EXPECT_EQ(get("/v1/info").at("draining"), true);
   EXPECT_EQ(by_handle("renew", handle).status, 200);
   EXPECT_EQ(by_handle("complete", handle).text_at("public_state"), "completed");
+}
+
+TEST_F(ServerWorker, T40_a_drain_answers_waiting_reads_with_what_there_is) {
+  const std::string id = created();
+  auto [pending, future] = start(json_request("GET", path(id, "/wait?wait_ms=60000"), ""));
+  EXPECT_TRUE(pending.is_waiting());
+  api->drain();
+  const Got got = future.get();
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.text_at("public_state"), "waiting");
+  EXPECT_FALSE(pending.is_waiting());
+  EXPECT_FALSE(pending.abandon()) << "the answer came first";
+}
+
+TEST_F(ServerWorker, a_wait_that_begins_during_a_drain_is_none) {
+  // The head was let in before the drain, the body came after it.
+  std::optional<server::Ticket> ticket;
+  Request request = claim_request(R"(,"wait_ms":60000)");
+  api->begin(request, [&](std::expected<server::Ticket, Response> begun) { ticket = std::move(*begun); });
+  api->drain();
+  std::promise<std::string> answer;
+  api->handle(std::move(*ticket), request.body, [&](Response response) { answer.set_value(response.body); });
+  EXPECT_EQ(answer.get_future().get(), R"({"tasks":[]})");
 }
 
 }  // namespace

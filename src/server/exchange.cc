@@ -1,0 +1,99 @@
+#include "server/exchange.h"
+
+#include "server/problem.h"
+
+namespace ff::server {
+
+std::optional<std::uint64_t> Waits::add(std::function<void()> answer_now) {
+  std::lock_guard guard(mutex_);
+  if (ended_) return std::nullopt;
+  waiting_.emplace(next_, std::move(answer_now));
+  return next_++;
+}
+
+void Waits::remove(std::uint64_t number) {
+  std::lock_guard guard(mutex_);
+  waiting_.erase(number);
+}
+
+void Waits::end_all() {
+  std::map<std::uint64_t, std::function<void()>> all;
+  {
+    std::lock_guard guard(mutex_);
+    ended_ = true;
+    all.swap(waiting_);
+  }
+  for (const auto& [number, answer_now] : all) answer_now();
+}
+
+Response refusal(const Error& error, const std::string& request_id) {
+  Response response = problem_response(error, request_id);
+  if (error.code == ErrorCode::unauthorized) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  if (error.code == ErrorCode::method_not_allowed)
+    response.headers.emplace_back("Allow", std::string(error.context.text("allow")));
+  return response;
+}
+
+Response Exchange::dressed(Response response) const {
+  response.headers.insert(response.headers.end(), cors.begin(), cors.end());
+  response.headers.emplace_back("X-Request-Id", request_id);
+  if (response.stream && head_only) std::exchange(response.stream, nullptr)->close();
+  const bool has_length = response.status != 204 && response.status != 304 && !response.stream;
+  if (has_length) response.headers.emplace_back("Content-Length", std::to_string(response.body.size()));
+  if (head_only) response.body.clear();
+  return response;
+}
+
+std::optional<Server::Send> Exchange::end() {
+  std::optional<Server::Send> way;
+  std::optional<std::uint64_t> number;
+  {
+    std::lock_guard guard(mutex);
+    if (std::exchange(over, true)) return std::nullopt;
+    way = std::move(send);
+    number = wait_number;
+  }
+  if (number) waits->remove(*number);
+  return way;
+}
+
+void Exchange::answer(Response response) {
+  if (auto way = end()) return (*way)(dressed(std::move(response)));
+  if (response.undelivered) response.undelivered();
+  if (response.stream) response.stream->close();
+}
+
+bool Exchange::abandon() {
+  const bool was_open = end().has_value();
+  give_up();
+  return was_open;
+}
+
+void Exchange::set_wait(Wait given) {
+  std::unique_lock guard(mutex);
+  wait = given;
+  if (over) {
+    guard.unlock();
+    return given.give_up();
+  }
+  wait_number = waits->add(given.answer_now);
+  const bool draining = !wait_number;
+  guard.unlock();
+  if (draining) given.answer_now();
+}
+
+bool Exchange::is_waiting() {
+  std::lock_guard guard(mutex);
+  return !over && wait.give_up != nullptr;
+}
+
+void Exchange::give_up() {
+  std::function<void()> end_it;
+  {
+    std::lock_guard guard(mutex);
+    end_it = wait.give_up;
+  }
+  if (end_it) end_it();
+}
+
+}  // namespace ff::server
