@@ -1,6 +1,8 @@
 // Executions: creating them, reading them, waiting for them.
 
+#include "server/event_text.h"
 #include "server/execution_reply.h"
+#include "server/history_stream.h"
 #include "server/raw_reply.h"
 
 #include <atomic>
@@ -26,6 +28,14 @@ struct AttemptsQuery {
   std::uint32_t limit = 50;
 };
 BOOST_DESCRIBE_STRUCT(AttemptsQuery, (), (execution_id, cursor, limit))
+
+struct HistoryQuery {
+  ExecutionId execution_id;
+  std::string cursor;
+  std::uint32_t limit = 50;
+  bool follow = false;
+};
+BOOST_DESCRIBE_STRUCT(HistoryQuery, (), (execution_id, cursor, limit, follow))
 
 namespace {
 
@@ -88,8 +98,25 @@ void list_attempts(const Ctx& context, AttemptsQuery query, Answer answer) {
                           answering<Page<Attempt>>(std::move(answer), page_reply<Attempt>));
 }
 
-void read_history(const Ctx& context, ReadHistory query, Answer answer) {
-  context->backend->start(std::move(query), false, answering<Page<Event>>(std::move(answer), page_reply<Event>));
+/// The first page is read before anything is answered: what is wrong with the request is told by the status.
+void follow_history(const Ctx& context, HistoryQuery query, Answer answer) {
+  if (const std::string* place = find_header(context->headers, "Last-Event-ID")) query.cursor = *place;
+  ReadHistory first{query.execution_id, query.cursor, HistoryStream::kPage};
+  auto make = [context, query](const Page<Event>& page) {
+    Reply reply;
+    reply.content_type = "text/event-stream";
+    reply.headers = {{"Cache-Control", "no-store"}};
+    reply.stream = std::make_shared<HistoryStream>(context, query.execution_id, query.cursor, page);
+    return reply;
+  };
+  context->backend->start(std::move(first), false, answering<Page<Event>>(std::move(answer), std::move(make)));
+}
+
+void read_history(const Ctx& context, HistoryQuery query, Answer answer) {
+  if (query.follow || accepts_events(context->headers))
+    return follow_history(context, std::move(query), std::move(answer));
+  ReadHistory request{query.execution_id, std::move(query.cursor), query.limit};
+  context->backend->start(std::move(request), false, answering<Page<Event>>(std::move(answer), page_reply<Event>));
 }
 
 template <class Request>
@@ -133,9 +160,12 @@ void areas::add_executions(std::vector<Route>& table) {
   add(make_route<AttemptsQuery, list_attempts>({"GET", "/v1/executions/{execution_id}/attempts", "list_attempts",
                                            "The attempts, the first one first.", Scope::read}),
       page_schema<Attempt>);
-  add(make_route<ReadHistory, read_history>({"GET", "/v1/executions/{execution_id}/history", "read_history",
-                                        "The events, the oldest first, while they are kept.", Scope::read}),
-      page_schema<Event>);
+  Route history = make_route<HistoryQuery, read_history>({"GET", "/v1/executions/{execution_id}/history", "read_history",
+                                                     "The events, the oldest first, while they are kept; or as they "
+                                                     "happen, until it has ended.",
+                                                     Scope::read});
+  history.streams = true;
+  add(history, page_schema<Event>);
 }
 
 }  // namespace ff::server

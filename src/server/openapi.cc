@@ -107,7 +107,8 @@ json::value responses(const Route& route, Schemas& schemas) {
   } else if (!route.reply) {
     out[std::to_string(route.status)] = described("Done.", std::nullopt);
   } else {
-    const json::value body = content("application/json", route.reply(schemas));
+    json::value body = content("application/json", route.reply(schemas));
+    if (route.streams) body.as_object()["text/event-stream"] = {{"schema", text_schema()}};
     out[std::to_string(route.status)] = described(route.status == 201 ? "Created." : "Done.", body);
     if (route.status == 201) out["200"] = described("It was there already.", body);
     if (!route.scope && route.pattern != "/livez" && route.pattern != "/openapi.json")

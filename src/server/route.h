@@ -74,6 +74,7 @@ struct Route {
   bool while_draining = false;  ///< served to the end, so that running tasks can finish
   bool takes_key = false;       ///< the header `Idempotency-Key` is the field `idempotency_key`
   int status = 200;             ///< of a first success
+  bool streams = false;         ///< also as server-sent events, for a caller that accepts them
   void (*run)(const Ctx&, Input, Answer) = nullptr;
   std::vector<SchemaField> (*fields)(Schemas&) = nullptr;  ///< what it takes
   const char* blob = nullptr;                              ///< the field of its body that is kept byte for byte
