@@ -9,10 +9,10 @@
 namespace ff::server {
 namespace {
 
-constexpr std::size_t kEchoBytesMax = 200;
+constexpr std::size_t kShownBytesMax = 200;
 
 std::string shown(const std::string& text) {
-  return is_printable(text, kEchoBytesMax) ? text : "that header";
+  return is_printable(text, kShownBytesMax) ? text : "that header";
 }
 
 /// `host[:port]` of `scheme://host[:port]`.

@@ -1,6 +1,6 @@
 #pragma once
 
-// An engine that refuses every call with one error.
+// An engine that refuses every call with one error, or never answers.
 
 #include "api/backend.h"
 
@@ -9,6 +9,7 @@ namespace ff::test {
 class FailingBackend final : public api::Backend {
  public:
   Error error;
+  bool keeps_silent = false;
 
   void start(std::vector<Submission> requests, bool, std::function<void(std::size_t, Result<Submitted>)> done) override {
     for (std::size_t i = 0; i < requests.size(); ++i) done(i, std::unexpected(error));
@@ -17,11 +18,13 @@ class FailingBackend final : public api::Backend {
     for (std::size_t i = 0; i < requests.size(); ++i) done(i, std::unexpected(error));
   }
   ClaimCall claim(ClaimRequest, bool, Callback<std::vector<ClaimedTask>> done) override {
-    done(std::unexpected(error));
+    if (!keeps_silent) done(std::unexpected(error));
     return {};
   }
-#define FF_REFUSE(Request, Reply) \
-  void start(Request, bool, Callback<Reply> done) override { done(std::unexpected(error)); }
+#define FF_REFUSE(Request, Reply)                                      \
+  void start(Request, bool, Callback<Reply> done) override {           \
+    if (!keeps_silent) done(std::unexpected(error));                   \
+  }
   FF_CALLS(FF_REFUSE)
 #undef FF_REFUSE
   void close() override {}
