@@ -2,6 +2,11 @@
 
 #include "core/json.h"
 
+// Errors are values here too, and all of it is compiled in this one source.
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
 namespace ff::server {
 namespace {
 
@@ -35,100 +40,46 @@ Result<void> add_json(const core::json::object& object, FileSettings& out, bool 
   return {};
 }
 
-/// One line of TOML, from left to right.
-class Line {
- public:
-  explicit Line(std::string_view text) : text_(text) { skip_blanks(); }
+/// Lines count from one.
+std::unexpected<Error> bad_line(const toml::source_region& source, std::string_view what) {
+  return bad_file(fmt::format("Line {}: {}.", source.begin.line, what));
+}
 
-  bool at_end() const { return text_.empty() || text_[0] == '#'; }
-  bool take(char c) {
-    if (!text_.starts_with(c)) return false;
-    text_.remove_prefix(1);
-    skip_blanks();
-    return true;
+std::optional<std::string> toml_text(const toml::node& value) {
+  if (auto text = value.value_exact<std::string>()) return text;
+  if (auto yes = value.value_exact<bool>()) return *yes ? "true" : "false";
+  if (auto number = value.value_exact<std::int64_t>()) return std::to_string(*number);
+  const toml::array* list = value.as_array();
+  if (!list) return std::nullopt;
+  std::string joined;
+  for (const toml::node& item : *list) {
+    auto text = item.is_array() ? std::nullopt : toml_text(item);
+    if (!text) return std::nullopt;
+    joined += (joined.empty() ? "" : ",") + *text;
   }
-  std::optional<std::string> name() {
-    std::size_t size = 0;
-    while (size < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[size])) || text_[size] == '_')) ++size;
-    if (size == 0) return std::nullopt;
-    return cut(size);
-  }
-  std::optional<std::string> value() {
-    if (take('[')) return list();
-    return scalar();
-  }
+  return joined;
+}
 
- private:
-  void skip_blanks() {
-    while (text_.starts_with(' ') || text_.starts_with('\t') || text_.starts_with('\r')) text_.remove_prefix(1);
-  }
-  std::string cut(std::size_t size) {
-    std::string out(text_.substr(0, size));
-    text_.remove_prefix(size);
-    skip_blanks();
-    return out;
-  }
-  std::optional<std::string> scalar() {
-    if (text_.starts_with('"')) return quoted();
-    if (text_.starts_with('\'')) {
-      const std::size_t end = text_.find('\'', 1);
-      if (end == text_.npos) return std::nullopt;
-      std::string whole = cut(end + 1);
-      return whole.substr(1, whole.size() - 2);
-    }
-    const std::size_t size = std::min(text_.find_first_of(" \t\r,]#"), text_.size());
-    std::string word = cut(size);
-    if (word == "true" || word == "false") return word;
-    std::erase(word, '_');
-    if (word.empty() || word.find_first_not_of("0123456789") != word.npos) return std::nullopt;
-    return word;
-  }
-  std::optional<std::string> quoted() {
-    std::size_t end = 1;
-    while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
-    if (end >= text_.size()) return std::nullopt;
-    // The escapes that both languages have mean the same.
-    boost::json::error_code error;
-    const core::json::value value = core::json::parse(cut(end + 1), error);
-    return error ? std::nullopt : std::optional(std::string(value.get_string()));
-  }
-  std::optional<std::string> list() {
-    std::string joined;
-    bool first = true;
-    while (!take(']')) {
-      if (!first && !take(',')) return std::nullopt;
-      if (!first && take(']')) break;
-      auto item = scalar();
-      if (!item) return std::nullopt;
-      joined += (first ? "" : ",") + *item;
-      first = false;
-    }
-    return joined;
-  }
-
-  std::string_view text_;
-};
-
-Result<FileSettings> read_toml(std::string_view text) {
-  FileSettings out;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    Line line(text.substr(0, end));
-    text.remove_prefix(std::min(text.size(), end + 1));
-    if (line.at_end()) continue;
-    if (line.take('[')) {
-      if (!line.name() || !line.take(']') || !line.at_end()) return bad_file(fmt::format("Line {} is no [section].", number));
+Result<void> add_toml(const toml::table& table, FileSettings& out, bool sections) {
+  for (const auto& [key, value] : table) {
+    const std::string name(key.str());
+    if (const toml::table* section = value.as_table(); section && sections) {
+      if (auto added = add_toml(*section, out, false); !added) return added;
       continue;
     }
-    auto name = line.name();
-    if (!name || !line.take('=')) return bad_file(fmt::format("Line {} is not of the form name = value.", number));
-    auto value = line.value();
-    if (!value || !line.at_end())
-      return bad_file(fmt::format("Line {}: the value of '{}' is no text in quotes, integer, true, false, or list of these "
-                                  "on one line.",
-                                  number, *name));
-    out.emplace_back(std::move(*name), std::move(*value));
+    auto text = toml_text(value);
+    if (!text)
+      return bad_line(value.source(), fmt::format("the value of '{}' is no text, integer, true, false, or list of these", name));
+    out.emplace_back(name, std::move(*text));
   }
+  return {};
+}
+
+Result<FileSettings> read_toml(std::string_view text) {
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) return bad_line(parsed.error().source(), parsed.error().description());
+  FileSettings out;
+  if (auto added = add_toml(parsed.table(), out, true); !added) return std::unexpected(added.error());
   return out;
 }
 

@@ -12,10 +12,8 @@ namespace ff::server {
 
 using FileSettings = std::vector<std::pair<std::string, std::string>>;
 
-/// The names and values, lists joined by commas. `invalid_input` with the line of what cannot be read.
-///
-/// Of TOML this takes what settings need: tables, names, texts in either quotes, integers, booleans, lists of these, and
-/// remarks. Whatever else TOML has is refused.
+/// The names and values, lists joined by commas. `invalid_input` with the line of what cannot be read. Values are texts,
+/// integers, booleans and lists of these; whatever else the two languages have is refused.
 Result<FileSettings> read_settings_file(const std::string& path, std::string_view text);
 
 }  // namespace ff::server
