@@ -50,6 +50,7 @@ struct OpenOptions {
   /// How long a process may overlook what another one has committed. 0: each claim first reads which queues have work.
   std::uint32_t poll_interval_ms = 1'000;
 
+  std::uint32_t store_request_timeout_ms = 5'000;  ///< how long the store may take for one answer
   bool auto_migrate = true;
   bool allow_unsafe_store = false;
   bool create = true;  ///< make the data set when the store is empty, and register `lanes`; false: neither

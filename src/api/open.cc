@@ -11,6 +11,7 @@ Result<Fabric> open(const std::string& url, OpenOptions options) {
   store_options.auto_migrate = options.auto_migrate;
   store_options.allow_unsafe = options.allow_unsafe_store;
   store_options.create = options.create;
+  store_options.request_timeout_ms = options.store_request_timeout_ms;
   store_options.warn = [log](std::string_view message) { log.warn(message); };
   auto store = store::open_store(url, store_options);
   if (!store) return std::unexpected(store.error());

@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   add_lanes(program);
   add_leases(program);
   add_worker(program);
+  add_serve(program);
   add_migrate(program);
   add_check(program);
   add_export(program);

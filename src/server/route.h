@@ -40,6 +40,8 @@ struct Context {
   Headers headers;
   std::shared_ptr<Health> health;
   std::shared_ptr<Timers> timers;
+  /// To be asked to shut down; unset when it cannot.
+  std::function<void(std::optional<std::uint32_t> grace_ms, bool ends)> drain;
   /// To be told of a wait.
   std::function<void(Wait)> waiting;
   /// To be told of an error whose text the caller does not see.
@@ -89,6 +91,7 @@ void add_executions(std::vector<Route>& table);
 void add_operator_calls(std::vector<Route>& table);
 void add_worker_calls(std::vector<Route>& table);
 void add_lanes(std::vector<Route>& table);
+void add_admin(std::vector<Route>& table);
 void add_system(std::vector<Route>& table);
 }  // namespace areas
 

@@ -172,6 +172,7 @@ void Server::run(const ExchangePtr& exchange) {
   context->limits = options_.limits;
   context->health = health_;
   context->timers = options_.timers;
+  context->drain = options_.drain;
   context->waiting = [weak = std::weak_ptr(exchange)](Wait wait) {
     if (auto alive = weak.lock())
       alive->set_wait(std::move(wait));

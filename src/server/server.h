@@ -34,6 +34,8 @@ struct ServerOptions {
   std::shared_ptr<Timers> timers;         ///< for streams that look again after a while; unset: there are none
   std::vector<std::string> cors_origins;  ///< pages of other origins that may call; empty: none
   std::uint32_t rate_limit_per_token = 0;  ///< requests per second; 0: no limit
+  /// Asked to shut down, with or without the end of the process. Unset: nobody can ask for that.
+  std::function<void(std::optional<std::uint32_t> grace_ms, bool ends)> drain;
   LogSink log;
 };
 

@@ -18,6 +18,11 @@ constexpr std::uint64_t kNoBound = UINT32_MAX;
 constexpr const char* kSweeps[] = {"delayed_promoter",  "lease_expiry",  "attempt_timeout", "execution_deadline",
                                    "retention_trimmer", "event_trimmer", "expired_records"};
 
+/// Settings of parts that this version does not have: they are read and checked, and whoever gives one is told.
+constexpr std::string_view kWithoutEffect[] = {"event_shards",          "waitpoint_secret",  "waitpoint_kid",
+                                               "waitpoint_grace_ms",    "store_connections", "store_connect_timeout_ms",
+                                               "dispatch_claim_ttl_ms", "metrics",           "dashboard"};
+
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;
   auto read = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -257,6 +262,9 @@ const std::vector<Setting>& setting_table() {
     add_data(all);
     add_rules(all);
     add_machine(all);
+    for (Setting& setting : all)
+      setting.is_without_effect =
+          std::find(std::begin(kWithoutEffect), std::end(kWithoutEffect), setting.name) != std::end(kWithoutEffect);
     return all;
   }();
   return table;

@@ -11,6 +11,7 @@ struct Setting {
   std::string rule;  ///< "has to be ..."
   bool is_switch = false;
   bool is_secret = false;
+  bool is_without_effect = false;  ///< read and checked, but no part of this version uses it
   std::function<bool(Settings&, const std::string&)> set;
   std::function<std::string(const Settings&)> show;
 };

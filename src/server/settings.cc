@@ -63,6 +63,12 @@ std::string shown(const Setting& setting, std::string value) {
   return value;
 }
 
+bool has_password(const std::string& url) {
+  const std::size_t slashes = url.find("://"), at = url.rfind('@');
+  if (slashes == url.npos || at == url.npos || at < slashes) return false;
+  return url.substr(slashes + 3, at - slashes - 3).find(':') != url.npos;
+}
+
 class Loader {
  public:
   explicit Loader(const SettingSources& sources) : sources_(sources) {}
@@ -192,6 +198,8 @@ class Loader {
     if (s.tls_cert.has_value() != s.tls_key.has_value())
       faults_.emplace_back("tls_cert and tls_key belong together; give both or none.");
     if (s.tls_client_ca && !s.tls_cert) faults_.emplace_back("tls_client_ca needs tls_cert and tls_key.");
+    if (s.store_password && has_password(s.store))
+      faults_.emplace_back("store_password is given, and the store URL has a password too; give one of them.");
     if (s.executors >= s.store_connections)
       faults_.push_back(fmt::format("store_connections is {}, but has to be more than executors ({}).",
                                     s.store_connections, s.executors));
@@ -226,12 +234,14 @@ std::string settings_text(const LoadedSettings& loaded) {
   for (const Setting& setting : setting_table()) {
     auto place = loaded.places.find(setting.name);
     const bool given = place != loaded.places.end();
-    text += fmt::format("{} = {}  ({})\n", setting.name, given ? shown(setting, setting.show(loaded.settings))
-                                                                : setting.show(loaded.settings),
-                        given ? place->second : "default");
+    text += fmt::format("{} = {}  ({}{})\n", setting.name,
+                        given ? shown(setting, setting.show(loaded.settings)) : setting.show(loaded.settings),
+                        given ? place->second : "default", setting.is_without_effect ? "; no effect in this version" : "");
   }
   return text;
 }
+
+std::string shown_store(const Settings& settings) { return shown(*find_setting("store"), settings.store); }
 
 bool listens_to_others(const Settings& settings) {
   const bool beyond = !std::all_of(settings.listen.begin(), settings.listen.end(), is_local_address);
@@ -268,6 +278,7 @@ OpenOptions open_options(const Settings& s) {
   options.queue_max = s.queue_max;
   options.waiters_max = s.waiters_max;
   options.poll_interval_ms = s.poll_interval_ms;
+  options.store_request_timeout_ms = s.store_request_timeout_ms;
   options.auto_migrate = s.auto_migrate;
   options.allow_unsafe_store = s.allow_unsafe_store;
   return options;

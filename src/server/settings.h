@@ -74,6 +74,9 @@ std::expected<LoadedSettings, std::vector<std::string>> load_settings(const Sett
 /// One line per setting: name, value, place. Secrets are shown as `***`.
 std::string settings_text(const LoadedSettings& loaded);
 
+/// The store's URL as it may be shown: without a password.
+std::string shown_store(const Settings& settings);
+
 /// The setting, or the flag, that looks most like this.
 std::string nearest_setting(std::string_view name);
 

@@ -88,6 +88,12 @@ TEST_F(ServerSettings, T1_check_shows_places_and_no_secrets) {
   EXPECT_EQ(text.find("aaaa"), text.npos);
 }
 
+TEST_F(ServerSettings, what_has_no_effect_says_so) {
+  sources.flags = {"--dashboard", "false"};
+  EXPECT_THAT(settings_text(good()), HasSubstr("dashboard = false  (--dashboard; no effect in this version)"));
+  EXPECT_THAT(settings_text(good()), HasSubstr("listen = 127.0.0.1:9090  (default)"));
+}
+
 TEST_F(ServerSettings, T2_unknown_names_are_refused_with_the_nearest) {
   files["ff.json"] = R"({"leese_ttl_ms":1})";
   sources.flags = {"--config=ff.json", "--lissten", "x:1", "stray"};
@@ -169,6 +175,10 @@ TEST_F(ServerSettings, settings_that_belong_together) {
   files["p"] = "x";
   sources.flags = {"--store-password-file", "p", "--store-password", "y"};
   EXPECT_THAT(faults(), ElementsAre(HasSubstr("both")));
+  sources.flags = {"--store-password", "y", "--store", "redis://u:p@h"};
+  EXPECT_THAT(faults(), ElementsAre(HasSubstr("store URL")));
+  sources.flags = {"--store-password", "y", "--store", "redis://u@h:1"};
+  EXPECT_THAT(faults(), SizeIs(0));
   sources.flags = {"--store-password-file", "absent"};
   EXPECT_THAT(faults(), ElementsAre(HasSubstr("cannot be read")));
   sources.flags = {"--insecure", "--insecure"};

@@ -1,5 +1,6 @@
 // Probes, facts about the server, and the description of its API.
 
+#include "server/docs_page.h"
 #include "server/health.h"
 #include "server/openapi.h"
 #include "server/route.h"
@@ -50,6 +51,14 @@ void answer_openapi(const Ctx&, Nothing, Answer answer) {
   answer(std::move(reply));
 }
 
+void answer_docs(const Ctx&, Nothing, Answer answer) {
+  Reply reply;
+  reply.content_type = "text/html; charset=utf-8";
+  reply.headers = {{"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"}};
+  reply.body = docs_page();
+  answer(std::move(reply));
+}
+
 core::json::value info_schema(Schemas& schemas) {
   core::json::object schema;
   schema["allOf"] = {schemas.of<FabricInfo>(), object_schema({{"limits", schemas.of<Limits>(), true},
@@ -77,6 +86,8 @@ void areas::add_system(std::vector<Route>& table) {
   add(make_route<Nothing, answer_info>({"GET", "/v1/info", "info", "Version, store, data set, limits and sweeps.", Scope::read}),
       info_schema);
   add(make_route<Nothing, answer_openapi>({"GET", "/openapi.json", "openapi", "This description.", std::nullopt}), any_object);
+  add(make_route<Nothing, answer_docs>({"GET", "/docs", "docs", "A page that lists every call, for people.", std::nullopt}),
+      nullptr);
 }
 
 }  // namespace ff::server

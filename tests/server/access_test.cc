@@ -42,7 +42,7 @@ class ServerAccess : public ServerTest {
     const bool hidden = server::is_for_the_log(error);
     int answers = 0;
     for (const auto& route : server::routes()) {
-      if (!route.scope || route.batch == server::Batch::only || route.name == "create_execution_raw") continue;
+      if (!route.scope || route.batch == server::Batch::only || route.name == "create_execution_raw" || route.name == "drain") continue;
       std::string body;
       if (route.body == server::Body::tags) body = R"({"a":"b"})";
       if (route.body == server::Body::object) {
@@ -175,7 +175,8 @@ TEST_F(ServerAccess, scopes_of_the_table_are_those_of_the_page) {
   std::map<std::string_view, std::string> by_scope;
   for (const auto& route : server::routes())
     by_scope[route.scope ? server::name_of(*route.scope) : "open"] += fmt::format(" {}", route.name);
-  EXPECT_EQ(by_scope["open"], " livez readyz healthz openapi");
+  EXPECT_EQ(by_scope["open"], " livez readyz healthz openapi docs");
+  EXPECT_EQ(by_scope["admin"], " drain");
   EXPECT_EQ(by_scope["submit"], " create_execution create_execution_raw set_tags");
   EXPECT_EQ(by_scope["worker"], " claim renew progress complete fail delay wait_children cancel_task");
   EXPECT_EQ(by_scope["read"],
@@ -300,6 +301,28 @@ TEST_F(ServerAccess, T43_each_door_serves_its_own) {
   EXPECT_EQ(at(admin_only, "/v1/executions"), 404);
   EXPECT_EQ(at(admin_only, "/livez"), 200);
   EXPECT_EQ(at(api_only, "/livez"), 200);
+  EXPECT_EQ(at(api_only, "/v1/admin/drain"), 404);
+  EXPECT_EQ(at(admin_only, "/v1/admin/drain"), 405);
+}
+
+TEST_F(ServerAccess, T41_a_drain_that_is_asked_for) {
+  EXPECT_EQ(post("/v1/admin/drain", "").text_at("code"), "route_not_found") << "nobody is there who could do it";
+  std::vector<std::pair<std::optional<std::uint32_t>, bool>> asked;
+  server::ServerOptions options;
+  options.drain = [&](std::optional<std::uint32_t> grace_ms, bool ends) { asked.emplace_back(grace_ms, ends); };
+  start_server(std::move(options));
+  EXPECT_EQ(post("/v1/admin/drain", "").status, 202);
+  EXPECT_EQ(post("/v1/admin/drain", R"({"grace_ms":500,"exit":false})").text, R"({"draining":true})");
+  EXPECT_EQ(post("/v1/admin/drain", R"({"grace_ms":-1})").problem(), "invalid_input grace_ms out_of_range");
+  EXPECT_EQ(post("/v1/admin/drain", R"({"grace_ms":3600001})").problem(), "invalid_input grace_ms out_of_range");
+  EXPECT_THAT(asked, ElementsAre(std::pair(std::optional<std::uint32_t>(), true), std::pair(std::optional(500U), false)));
+}
+
+TEST_F(ServerAccess, the_page_of_all_calls_names_every_one) {
+  const Got page = get("/docs");
+  EXPECT_EQ(page.header("content-type"), "text/html; charset=utf-8");
+  for (const auto& route : server::routes()) EXPECT_THAT(page.text, HasSubstr(std::string(route.pattern)));
+  EXPECT_EQ(page.text.find("<script"), page.text.npos);
 }
 
 TEST_F(ServerAccess, info_tells_what_runs) {
