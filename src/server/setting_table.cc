@@ -16,7 +16,8 @@ constexpr std::uint64_t kNoBound = UINT32_MAX;
 
 /// The sweeps whose interval can be set.
 constexpr const char* kSweeps[] = {"delayed_promoter",  "lease_expiry",  "attempt_timeout", "execution_deadline",
-                                   "retention_trimmer", "event_trimmer", "expired_records"};
+                                   "retention_trimmer", "event_trimmer", "expired_records",
+                                   "worker_registry_ttl_sweep"};
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;
