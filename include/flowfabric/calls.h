@@ -105,12 +105,26 @@ struct ReadHistory {
   ExecutionId execution_id;
   std::string cursor;
   std::uint32_t limit = 50;
+  std::uint32_t wait_ms = 0;  ///< how long to wait for an event when there is none, 0..60,000
+};
+
+/// What operators did, newest first. Parts that are set must all hold.
+struct ListAudit {
+  std::optional<std::string> actor;
+  std::optional<std::string> event_type;
+  std::optional<ExecutionId> execution_id;
+  std::optional<TimeMs> since_ms;
+  std::string cursor;
+  std::uint32_t limit = 50;
 };
 
 struct LaneStatus {
   Lane lane;
   LaneCounts depth;
   std::optional<TimeMs> oldest_waiting_ms;  ///< age of the oldest execution that waits for a worker
+  double claims_per_s = 0;                  ///< of this process, over the last minute
+  double completions_per_s = 0;
+  std::uint32_t workers = 0;  ///< that are alive and serve it
 };
 
 struct GetLaneCounts {
@@ -334,6 +348,84 @@ struct CancelTask {
   std::string reason;
 };
 
+// ---- who works -----------------------------------------------------------------------------------------------------
+
+/// Makes a worker known: where it works and what it can do. It counts as alive for `liveness_ttl_ms` after its last sign.
+struct RegisterWorker {
+  std::string worker_id;           ///< the pool it belongs to
+  std::string worker_instance_id;  ///< this process
+  std::optional<std::string> namespace_;  ///< unset: it works for all
+  std::vector<std::string> lanes;
+  std::vector<std::string> capabilities;
+  std::vector<std::string> kinds;  ///< empty: all
+  std::uint64_t liveness_ttl_ms = 60'000;
+  std::optional<Uuid> boot_id;  ///< of this start of the process
+  std::optional<std::uint32_t> max_concurrent_tasks;
+  std::optional<std::string> client_version;
+};
+
+enum class RegisterStatus : std::uint8_t { registered, refreshed };
+
+struct WorkerRegistered {
+  RegisterStatus status = RegisterStatus::registered;
+  TimeMs next_expiry_at_ms = 0;
+  std::uint64_t heartbeat_after_ms = 0;
+
+  bool operator==(const WorkerRegistered&) const = default;
+};
+
+/// A sign of life. `worker_not_found`: it is not known, or has been silent for too long; register again.
+struct HeartbeatWorker {
+  std::string worker_instance_id;
+  std::optional<std::string> namespace_;
+};
+
+struct WorkerAlive {
+  TimeMs next_expiry_at_ms = 0;
+
+  bool operator==(const WorkerAlive&) const = default;
+};
+
+/// Strikes a worker off the list. Its leases run out by themselves; with `revoke_leases` each is taken away.
+struct MarkWorkerDead {
+  std::string worker_instance_id;
+  std::optional<std::string> namespace_;
+  std::string reason;
+  bool revoke_leases = false;
+};
+
+struct WorkerMarkedDead {
+  std::uint32_t leases_revoked = 0;
+
+  bool operator==(const WorkerMarkedDead&) const = default;
+};
+
+/// Workers that are alive, by namespace and instance.
+struct ListWorkers {
+  std::optional<std::string> namespace_;
+  std::optional<std::string> lane;
+  std::string cursor;
+  std::uint32_t limit = 50;
+};
+
+struct WorkerInfo {
+  std::string worker_id;
+  std::string worker_instance_id;
+  std::optional<std::string> namespace_;
+  std::vector<std::string> lanes;
+  std::vector<std::string> capabilities;
+  std::vector<std::string> kinds;
+  std::optional<std::uint32_t> max_concurrent_tasks;
+  std::optional<std::string> client_version;
+  std::optional<Uuid> boot_id;
+  std::uint64_t liveness_ttl_ms = 0;
+  TimeMs registered_at_ms = 0;
+  TimeMs last_heartbeat_at_ms = 0;
+  std::uint64_t leases_held = 0;
+
+  bool operator==(const WorkerInfo&) const = default;
+};
+
 /// Nothing to say but that it was done.
 struct Done {
   bool operator==(const Done&) const = default;
@@ -362,6 +454,7 @@ struct SweepInfo {
   std::uint64_t restarts = 0;
   std::uint64_t backoff_items = 0;
   std::vector<std::string> backoff;  ///< `<key>: <last error>`, at most 20
+  std::uint64_t lag_ms = 0;          ///< age of the oldest row that was due when the last run looked
 };
 
 struct FabricInfo {

@@ -164,6 +164,7 @@ struct Why {
   std::string text;
   TimeMs since_ms = 0;
   std::optional<TimeMs> until_ms;
+  std::optional<std::map<std::string, std::vector<std::string>>> needs = {};  ///< what is lacking, by its sort
 
   bool operator==(const Why&) const = default;
 };

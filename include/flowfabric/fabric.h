@@ -66,9 +66,13 @@ class Fabric {
   void list(ListExecutions query, Callback<Page<ExecutionSummary>> done) const;
   Result<Page<Attempt>> attempts(ListAttempts query) const;
   Result<Page<Event>> history(ReadHistory query) const;
+  void history(ReadHistory query, Callback<Page<Event>> done) const;
   Result<Page<LeaseItem>> leases(ListLeases query = {}) const;
   Result<Page<LaneStatus>> lanes(ListLanes query = {}) const;
   Result<LaneCounts> lane_counts(const std::string& lane_id) const;
+  /// What operators did, newest first.
+  Result<Page<Event>> audit(ListAudit query = {}) const;
+  Result<Page<WorkerInfo>> workers(ListWorkers query = {}) const;
   Result<FabricInfo> info() const;
 
   // ---- operating ----
@@ -86,6 +90,7 @@ class Fabric {
   Result<Lane> pause_lane(const std::string& lane_id, std::optional<std::string> reason = std::nullopt) const;
   Result<Lane> resume_lane(const std::string& lane_id, std::optional<std::string> reason = std::nullopt) const;
   Result<Lane> drain_lane(const std::string& lane_id, std::optional<std::string> reason = std::nullopt) const;
+  Result<WorkerMarkedDead> mark_worker_dead(MarkWorkerDead request) const;
 
   // ---- working; most programs use ff::Worker instead ----
   Result<std::vector<ClaimedTask>> claim(ClaimRequest request) const;
@@ -105,6 +110,10 @@ class Fabric {
   Result<Changed> wait_children(WaitChildren request) const;
   void wait_children(WaitChildren request, Callback<Changed> done) const;
   Result<Changed> cancel_task(CancelTask request) const;
+  Result<WorkerRegistered> register_worker(RegisterWorker request) const;
+  void register_worker(RegisterWorker request, Callback<WorkerRegistered> done) const;
+  Result<WorkerAlive> heartbeat(HeartbeatWorker request) const;
+  void heartbeat(HeartbeatWorker request, Callback<WorkerAlive> done) const;
 
   /// Answers waiting calls, runs what is queued and closes the store. Later calls are refused with `draining`.
   void close() const;

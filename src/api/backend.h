@@ -32,6 +32,11 @@
   X(ListLeases, Page<LeaseItem>)              \
   X(ListLanes, Page<LaneStatus>)              \
   X(GetLaneCounts, LaneCounts)                \
+  X(RegisterWorker, WorkerRegistered)         \
+  X(HeartbeatWorker, WorkerAlive)             \
+  X(MarkWorkerDead, WorkerMarkedDead)         \
+  X(ListWorkers, Page<WorkerInfo>)            \
+  X(ListAudit, Page<Event>)                   \
   X(GetInfo, FabricInfo)
 #define FF_CALLS(X) FF_FINAL_CALLS(X) FF_OTHER_CALLS(X)
 

@@ -92,6 +92,9 @@ Result<Page<Attempt>> Fabric::attempts(ListAttempts query) const {
 Result<Page<Event>> Fabric::history(ReadHistory query) const {
   return wait_for<Page<Event>>(*backend_, std::move(query));
 }
+void Fabric::history(ReadHistory query, Callback<Page<Event>> done) const {
+  backend_->start(std::move(query), false, std::move(done));
+}
 Result<Page<LeaseItem>> Fabric::leases(ListLeases query) const {
   return wait_for<Page<LeaseItem>>(*backend_, std::move(query));
 }
@@ -100,6 +103,12 @@ Result<Page<LaneStatus>> Fabric::lanes(ListLanes query) const {
 }
 Result<LaneCounts> Fabric::lane_counts(const std::string& lane_id) const {
   return wait_for<LaneCounts>(*backend_, GetLaneCounts{lane_id});
+}
+Result<Page<Event>> Fabric::audit(ListAudit query) const {
+  return wait_for<Page<Event>>(*backend_, std::move(query));
+}
+Result<Page<WorkerInfo>> Fabric::workers(ListWorkers query) const {
+  return wait_for<Page<WorkerInfo>>(*backend_, std::move(query));
 }
 Result<FabricInfo> Fabric::info() const { return wait_for<FabricInfo>(*backend_, GetInfo{}); }
 
@@ -140,6 +149,10 @@ Result<Lane> Fabric::resume_lane(const std::string& lane_id, std::optional<std::
 }
 Result<Lane> Fabric::drain_lane(const std::string& lane_id, std::optional<std::string> reason) const {
   return configure_lane({.lane_id = lane_id, .lane_state = LaneState::draining, .reason = std::move(reason)});
+}
+
+Result<WorkerMarkedDead> Fabric::mark_worker_dead(MarkWorkerDead request) const {
+  return wait_for<WorkerMarkedDead>(*backend_, std::move(request));
 }
 
 Result<std::vector<ClaimedTask>> Fabric::claim(ClaimRequest request) const {
@@ -212,6 +225,19 @@ void Fabric::wait_children(WaitChildren request, Callback<Changed> done) const {
 }
 Result<Changed> Fabric::cancel_task(CancelTask request) const {
   return wait_for<Changed>(*backend_, std::move(request));
+}
+
+Result<WorkerRegistered> Fabric::register_worker(RegisterWorker request) const {
+  return wait_for<WorkerRegistered>(*backend_, std::move(request));
+}
+void Fabric::register_worker(RegisterWorker request, Callback<WorkerRegistered> done) const {
+  backend_->start(std::move(request), false, std::move(done));
+}
+Result<WorkerAlive> Fabric::heartbeat(HeartbeatWorker request) const {
+  return wait_for<WorkerAlive>(*backend_, std::move(request));
+}
+void Fabric::heartbeat(HeartbeatWorker request, Callback<WorkerAlive> done) const {
+  backend_->start(std::move(request), false, std::move(done));
 }
 
 void Fabric::close() const {

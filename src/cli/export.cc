@@ -63,8 +63,9 @@ Result<int> run_export(Globals& globals, const std::string& path) {
     if (!to_stdout) ::unlink(path.c_str());  // a part of an export is worth nothing
     return std::unexpected(written.error());
   }
-  const std::string summary = fmt::format("Exported {} executions, {} lanes, {} keys, {} events.", written->executions,
-                                          written->lanes, written->keys, written->events);
+  const std::string summary =
+      fmt::format("Exported {} executions, {} lanes, {} keys, {} tokens, {} events.", written->executions,
+                  written->lanes, written->keys, written->tokens, written->events);
   if (to_stdout) {
     globals.output.remark(summary);
   } else if (globals.output.json()) {
@@ -73,6 +74,8 @@ Result<int> run_export(Globals& globals, const std::string& path) {
     document["executions"] = written->executions;
     document["lanes"] = written->lanes;
     document["keys"] = written->keys;
+    document["tokens"] = written->tokens;
+    document["tokens"] = written->tokens;
     document["events"] = written->events;
     globals.output.document(document);
   } else {

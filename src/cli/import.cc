@@ -69,11 +69,13 @@ Result<int> run_import(Globals& globals, const std::string& path) {
     document["executions"] = read->executions;
     document["lanes"] = read->lanes;
     document["keys"] = read->keys;
+    document["tokens"] = read->tokens;
+    document["tokens"] = read->tokens;
     document["events"] = read->events;
     globals.output.document(document);
   } else {
-    globals.output.line(fmt::format("Imported {} executions, {} lanes, {} keys, {} events; all of them verified.",
-                                    read->executions, read->lanes, read->keys, read->events));
+    globals.output.line(fmt::format("Imported {} executions, {} lanes, {} keys, {} tokens, {} events; all of them verified.",
+                                    read->executions, read->lanes, read->keys, read->tokens, read->events));
   }
   return kDone;
 }

@@ -41,8 +41,9 @@ Result<int> run_lanes(Globals& globals) {
   if (globals.output.json()) return print_document(globals, lanes);
   using enum Table::Align;
   Table table({{"LANE"}, {"STATE"}, {"ELIGIBLE", right}, {"DELAYED", right}, {"BLOCKED", right}, {"ACTIVE", right},
-               {"RECLAIMABLE", right}, {"SUSPENDED", right}, {"ENDED", right}, {"OLDEST WAITING", right}, {"REASON"}});
-  for (const auto& [lane, depth, oldest] : lanes)
+               {"RECLAIMABLE", right}, {"SUSPENDED", right}, {"ENDED", right}, {"OLDEST WAITING", right}, {"WORKERS", right}, {"REASON"}});
+  for (const auto& status : lanes) {
+    const auto& [lane, depth] = std::tie(status.lane, status.depth);
     table.add({lane.lane_id,
                {std::string(core::name_of(lane.lane_state)), colour_of(lane.lane_state)},
                count_text(depth.eligible),
@@ -52,8 +53,10 @@ Result<int> run_lanes(Globals& globals) {
                count_text(depth.reclaimable),
                count_text(depth.suspended),
                count_text(depth.terminal),
-               oldest ? duration_text(*oldest) : "",
+               status.oldest_waiting_ms ? duration_text(*status.oldest_waiting_ms) : "",
+               std::to_string(status.workers),
                printable(lane.state_reason.value_or(""), 60)});
+  }
   table.print(globals.output);
   return kDone;
 }

@@ -46,6 +46,7 @@ BOOST_DESCRIBE_ENUM(LeaseEventType, acquired, reclaimed, renewed, expired, revok
 BOOST_DESCRIBE_ENUM(Bucket, eligible, delayed, blocked_dependencies, blocked_budget, blocked_quota, blocked_route,
                     active, reclaimable, suspended, terminal)
 BOOST_DESCRIBE_ENUM(FailStatus, retry_scheduled, failed, cancelled)
+BOOST_DESCRIBE_ENUM(RegisterStatus, registered, refreshed)
 BOOST_DESCRIBE_ENUM(Durability, full, relaxed, none)
 BOOST_DESCRIBE_ENUM(ErrorCategory, not_found, validation, contention, conflict, state, limit, transport, unavailable,
                     timeout, bug)
@@ -90,7 +91,7 @@ BOOST_DESCRIBE_STRUCT(LeaseInfo, (),
                       (lease_id, lease_epoch, worker_id, worker_instance_id, acquired_at_ms, expires_at_ms,
                        last_renewed_at_ms))
 BOOST_DESCRIBE_STRUCT(AttemptRef, (), (attempt_index, attempt_id, attempt_type))
-BOOST_DESCRIBE_STRUCT(Why, (), (reason, text, since_ms, until_ms))
+BOOST_DESCRIBE_STRUCT(Why, (), (reason, text, since_ms, until_ms, needs))
 BOOST_DESCRIBE_STRUCT(Execution, (),
                       (execution_id, namespace_, lane_id, execution_kind, creator_identity, idempotency_key,
                        traceparent, priority, required_capabilities, queue_class, policy, tags, payload_bytes,
@@ -112,7 +113,7 @@ BOOST_DESCRIBE_STRUCT(LaneCounts, (),
                        reclaimable, suspended, terminal))
 
 BOOST_DESCRIBE_STRUCT(Submitted, (), (execution_id, public_state, duplicate))
-BOOST_DESCRIBE_STRUCT(LaneStatus, (), (lane, depth, oldest_waiting_ms))
+BOOST_DESCRIBE_STRUCT(LaneStatus, (), (lane, depth, oldest_waiting_ms, claims_per_s, completions_per_s, workers))
 BOOST_DESCRIBE_STRUCT(LeaseItem, (),
                       (execution_id, lease_id, lease_epoch, worker_instance_id, expires_at_ms, attempt_index,
                        namespace_, lane_id))
@@ -124,9 +125,16 @@ BOOST_DESCRIBE_STRUCT(TaskExecution, (),
 BOOST_DESCRIBE_STRUCT(LeaseRenewed, (), (lease_expires_at_ms, lease_epoch))
 BOOST_DESCRIBE_STRUCT(TaskFailed, (), (status, delay_until_ms, next_attempt_index))
 BOOST_DESCRIBE_STRUCT(TaskDelayed, (), (public_state, delay_until_ms))
+BOOST_DESCRIBE_STRUCT(WorkerRegistered, (), (status, next_expiry_at_ms, heartbeat_after_ms))
+BOOST_DESCRIBE_STRUCT(WorkerAlive, (), (next_expiry_at_ms))
+BOOST_DESCRIBE_STRUCT(WorkerMarkedDead, (), (leases_revoked))
+BOOST_DESCRIBE_STRUCT(WorkerInfo, (),
+                      (worker_id, worker_instance_id, namespace_, lanes, capabilities, kinds, max_concurrent_tasks,
+                       client_version, boot_id, liveness_ttl_ms, registered_at_ms, last_heartbeat_at_ms, leases_held))
+BOOST_DESCRIBE_STRUCT(Done, (), ())
 BOOST_DESCRIBE_STRUCT(SweepInfo, (),
                       (sweep, interval_ms, enabled, last_run_at_ms, runs, processed, errors, skipped_locked, filtered,
-                       restarts, backoff_items, backoff))
+                       restarts, backoff_items, backoff, lag_ms))
 BOOST_DESCRIBE_STRUCT(FabricInfo, (),
                       (version, store, store_version, durability, durability_detail, data_set_id, flow_partitions,
                        lane_spread, payload_bytes_max, sweeps, server_time_ms))

@@ -17,7 +17,8 @@ BOOST_DESCRIBE_STRUCT(GetResult, (), (execution_id))
 BOOST_DESCRIBE_STRUCT(ExecutionFilter, (),
                       (namespace_, lane, kind, state, flow_id, tags, worker, created_after_ms, created_before_ms,
                        blocking_reason))
-BOOST_DESCRIBE_STRUCT(ReadHistory, (), (execution_id, cursor, limit))
+BOOST_DESCRIBE_STRUCT(ReadHistory, (), (execution_id, cursor, limit, wait_ms))
+BOOST_DESCRIBE_STRUCT(ListAudit, (), (actor, event_type, execution_id, since_ms, cursor, limit))
 BOOST_DESCRIBE_STRUCT(ListLanes, (), (cursor, limit))
 BOOST_DESCRIBE_STRUCT(ListLeases, (), (expired_before_ms, worker, namespace_, cursor, limit))
 BOOST_DESCRIBE_STRUCT(CancelExecution, (), (execution_id, reason))
@@ -41,6 +42,12 @@ BOOST_DESCRIBE_STRUCT(CompleteTask, (), (handle, content_type))
 BOOST_DESCRIBE_STRUCT(DelayTask, (), (handle, delay_until_ms, delay_ms))
 BOOST_DESCRIBE_STRUCT(WaitChildren, (), (handle, children))
 BOOST_DESCRIBE_STRUCT(CancelTask, (), (handle, reason))
+BOOST_DESCRIBE_STRUCT(RegisterWorker, (),
+                      (worker_id, worker_instance_id, namespace_, lanes, capabilities, kinds, liveness_ttl_ms, boot_id,
+                       max_concurrent_tasks, client_version))
+BOOST_DESCRIBE_STRUCT(HeartbeatWorker, (), (worker_instance_id, namespace_))
+BOOST_DESCRIBE_STRUCT(MarkWorkerDead, (), (worker_instance_id, namespace_, reason, revoke_leases))
+BOOST_DESCRIBE_STRUCT(ListWorkers, (), (namespace_, lane, cursor, limit))
 
 }  // namespace ff
 
@@ -81,5 +88,12 @@ template <>
 inline constexpr std::array<std::string_view, 1> required_members<WaitChildren>{"handle"};
 template <>
 inline constexpr std::array<std::string_view, 2> required_members<CancelTask>{"handle", "reason"};
+template <>
+inline constexpr std::array<std::string_view, 3> required_members<RegisterWorker>{"worker_id", "worker_instance_id",
+                                                                                  "lanes"};
+template <>
+inline constexpr std::array<std::string_view, 1> required_members<HeartbeatWorker>{"worker_instance_id"};
+template <>
+inline constexpr std::array<std::string_view, 2> required_members<MarkWorkerDead>{"worker_instance_id", "reason"};
 
 }  // namespace ff::core

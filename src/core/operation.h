@@ -43,6 +43,8 @@ class Operation {
   virtual ClaimOperation* claim() { return nullptr; }
   /// Whether `deliver` only wakes a waiting thread and may run on the thread that committed.
   bool deliver_inline = false;
+  /// When it was queued, by the clock of whoever did it; for statistics.
+  std::int64_t queued_at_us = 0;
 };
 
 namespace detail {

@@ -48,20 +48,32 @@ Why left_behind(const ExecutionRecord& record) {
   return {revoked ? "lease_revoked" : "lease_lost", std::move(text), since, std::nullopt};
 }
 
+std::string live_workers(std::uint32_t count) { return fmt::format("{} live worker{}", count, count == 1 ? "" : "s"); }
+
+std::string uncovered(const ExecutionRecord& record, const WorkerCoverage& workers) {
+  std::string text = fmt::format("It waits for a worker: lane '{}' has {}, but ", record.lane_id(),
+                                 live_workers(workers.serving));
+  if (workers.missing.empty())
+    return text + fmt::format("none that handles '{}'.", record.queue->execution_kind);
+  return text + fmt::format("none with all that it requires; missing: {}.", fmt::join(workers.missing, ", "));
+}
+
 Why waiting(const ExecutionRecord& record, const QueueSituation& situation) {
   const std::string& lane = record.lane_id();
+  const std::string ahead = fmt::format("{}{}", situation.ahead, situation.ahead_is_bound ? "+" : "");
   std::string text;
   if (situation.lane_state == LaneState::paused || situation.lane_state == LaneState::disabled) {
     text = fmt::format("It waits for a worker, but lane '{}' is {}: resume the lane.", lane,
                        name_of(situation.lane_state));
-  } else if (situation.live_workers == 0U) {
-    text = fmt::format("It waits for a worker: no live worker serves lane '{}'.", lane);
+  } else if (situation.workers && situation.workers->serving == 0) {
+    text = fmt::format("It waits for a worker: no live worker serves lane '{}'; {} before it.", lane, ahead);
+  } else if (situation.workers && situation.workers->covering == 0) {
+    Why why{"waiting_for_worker", uncovered(record, *situation.workers), record.times.last_transition_at_ms, std::nullopt};
+    if (!situation.workers->missing.empty()) why.needs = {{"capabilities", situation.workers->missing}};
+    return why;
   } else {
-    text = fmt::format("It waits for a worker of lane '{}', {}{} before it", lane, situation.ahead,
-                       situation.ahead_is_bound ? "+" : "");
-    if (situation.live_workers)
-      text += fmt::format("; {} live worker{} serve{} the lane", *situation.live_workers,
-                          *situation.live_workers == 1 ? "" : "s", *situation.live_workers == 1 ? "s" : "");
+    text = fmt::format("It waits for a worker of lane '{}', {} before it", lane, ahead);
+    if (situation.workers) text += fmt::format("; {} can do it", live_workers(situation.workers->covering));
     text += '.';
   }
   return {"waiting_for_worker", std::move(text), record.times.last_transition_at_ms, std::nullopt};
@@ -103,6 +115,26 @@ Why of_state(const ExecutionRecord& record, const QueueSituation& situation, Tim
 }
 
 }  // namespace
+
+WorkerCoverage coverage(const std::vector<WorkerRecord>& live, const Queue& queue) {
+  WorkerCoverage found;
+  bool handled = false;
+  for (const auto& worker : live) {
+    if (!serves(worker, queue.lane_id, queue.namespace_)) continue;
+    ++found.serving;
+    if (covers(worker, queue)) ++found.covering;
+    const bool handles = worker.kinds.empty() ||
+                         std::find(worker.kinds.begin(), worker.kinds.end(), queue.execution_kind) != worker.kinds.end();
+    if (!handles) continue;
+    std::vector<std::string> missing;
+    for (const auto& token : queue.required_capabilities)
+      if (std::find(worker.capabilities.begin(), worker.capabilities.end(), token) == worker.capabilities.end())
+        missing.push_back(token);
+    if (!handled || missing.size() < found.missing.size()) found.missing = std::move(missing);
+    handled = true;
+  }
+  return found;
+}
 
 Why explain(const ExecutionRecord& record, const QueueSituation& situation, TimeMs now) {
   Why why = of_state(record, situation, now);

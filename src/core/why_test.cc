@@ -13,6 +13,7 @@ using test::job;
 using test::kStart;
 using test::Rules;
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 Why why(const Rules& rules, const ExecutionId& id, const QueueSituation& situation = {}) {
@@ -121,11 +122,38 @@ TEST(Executions, T63_what_stands_in_front_of_a_waiting_one) {
   auto text = [&](QueueSituation situation) { return why(rules, id, situation).text; };
   EXPECT_EQ(text({}), "It waits for a worker of lane 'default', 0 before it.");
   EXPECT_THAT(text({.ahead = 1000, .ahead_is_bound = true}), HasSubstr("1000+ before it"));
-  EXPECT_THAT(text({.live_workers = 0}), HasSubstr("no live worker serves lane 'default'"));
-  EXPECT_THAT(text({.ahead = 3, .live_workers = 1}), HasSubstr("3 before it; 1 live worker serves the lane"));
-  EXPECT_THAT(text({.live_workers = 2}), HasSubstr("2 live workers serve the lane"));
-  EXPECT_THAT(text({.lane_state = LaneState::paused, .live_workers = 2}), HasSubstr("lane 'default' is paused"));
+  EXPECT_THAT(text({.workers = WorkerCoverage{}}), HasSubstr("no live worker serves lane 'default'"));
+  EXPECT_THAT(text({.ahead = 3, .workers = WorkerCoverage{2, 1, {}}}), HasSubstr("3 before it; 1 live worker can do it"));
+  EXPECT_THAT(text({.workers = WorkerCoverage{2, 2, {}}}), HasSubstr("2 live workers can do it"));
+  EXPECT_THAT(text({.workers = WorkerCoverage{1, 0, {}}}), HasSubstr("has 1 live worker, but none that handles 'job'"));
+  EXPECT_THAT(text({.workers = WorkerCoverage{3, 0, {"gpu", "x"}}}), HasSubstr("missing: gpu, x."));
+  EXPECT_THAT(text({.lane_state = LaneState::paused, .workers = WorkerCoverage{2, 2, {}}}),
+              HasSubstr("lane 'default' is paused"));
   EXPECT_THAT(text({.lane_state = LaneState::disabled}), HasSubstr("lane 'default' is disabled"));
+}
+
+TEST(Scheduling, who_could_take_the_members_of_a_queue) {
+  Queue queue;
+  queue.lane_id = "video";
+  queue.namespace_ = "a";
+  queue.execution_kind = "resize";
+  queue.required_capabilities = {"cuda", "gpu"};
+  auto worker = [](std::string namespace_, std::vector<std::string> capabilities, std::vector<std::string> kinds) {
+    WorkerRecord made;
+    made.lanes = {"audio", "video"};
+    made.namespace_ = std::move(namespace_);
+    made.capabilities = std::move(capabilities);
+    made.kinds = std::move(kinds);
+    return made;
+  };
+  EXPECT_EQ(coverage({}, queue).serving, 0U);
+  EXPECT_EQ(coverage({worker("b", {"cuda", "gpu"}, {})}, queue).serving, 0U) << "of another namespace";
+  const auto none = coverage({worker("", {"cuda"}, {}), worker("a", {}, {}), worker("a", {"cuda", "gpu"}, {"other"})}, queue);
+  EXPECT_EQ(none.serving, 3U);
+  EXPECT_EQ(none.covering, 0U);
+  EXPECT_THAT(none.missing, ElementsAre("gpu")) << "what the closest lacks";
+  EXPECT_EQ(coverage({worker("a", {"cuda", "gpu"}, {"resize"})}, queue).covering, 1U);
+  EXPECT_TRUE(coverage({worker("a", {"cuda", "gpu"}, {"other"})}, queue).missing.empty());
 }
 
 TEST(Executions, T63_until_when_and_by_whom_it_is_delayed) {

@@ -41,7 +41,7 @@ void Writes::lane(Lane value) {
 
 void WorkingSet::apply(Writes writes) {
   changed_ = changed_ || !writes.executions.empty() || !writes.erased.empty() || !writes.lanes.empty() ||
-             !writes.keys.empty() || !writes.events.empty();
+             !writes.keys.empty() || !writes.documents.empty() || !writes.events.empty();
   auto boxed = [](auto value) { return std::make_unique<decltype(value)>(std::move(value)); };
   for (auto& [id, value] : writes.infos) infos_.write(id, boxed(std::move(value)));
   for (auto& [id, value] : writes.payloads) payloads_.write(id, boxed(std::move(value)));
@@ -66,6 +66,11 @@ void WorkingSet::apply(Writes writes) {
     const IdempotencyRecord* known = keys_.get(id);
     if (value) value->version = (known ? known->version : 0) + 1;
     keys_.write(id, value ? boxed(std::move(*value)) : nullptr);
+  }
+  for (auto& [id, value] : writes.documents) {
+    const Document* known = documents_.get(id);
+    if (value) value->version = (known ? known->version : 0) + 1;
+    documents_.write(id, value ? boxed(std::move(*value)) : nullptr);
   }
   for (auto& event : writes.events) events_.push_back(std::move(event));
 }

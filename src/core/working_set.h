@@ -2,6 +2,7 @@
 
 // The records of one batch in memory: loaded by the store, looked at and changed by decisions, saved once.
 
+#include "core/records/document.h"
 #include "core/records/event.h"
 #include "core/records/records.h"
 
@@ -99,6 +100,7 @@ class Records {
   }
   const Lane* lane(const std::string& id) const { return lanes_.get(id); }
   const IdempotencyRecord* key(const IdempotencyId& id) const { return keys_.get(id); }
+  const Document* document(const DocumentId& id) const { return documents_.get(id); }
 
  protected:
   friend class Reads;
@@ -109,6 +111,7 @@ class Records {
   Table<AttemptKey, Attempt> attempts_;
   Table<std::string, Lane> lanes_;
   Table<IdempotencyId, IdempotencyRecord> keys_;
+  Table<DocumentId, Document> documents_;
 };
 
 /// What is still to be loaded. Asking for a record that the working set has already asks for nothing.
@@ -123,16 +126,19 @@ class Reads {
   /// For reference: not locked, and may be a second old where lanes live apart from executions.
   void lane(const std::string& id) { want(have_.lanes_, lanes, id); }
   void key(const IdempotencyId& id) { want(have_.keys_, keys, id); }
+  /// Not locked either: whoever writes one that somebody else has changed meanwhile is decided again.
+  void document(const DocumentId& id) { want(have_.documents_, documents, id); }
 
   bool empty() const {
     return executions.empty() && infos.empty() && payloads.empty() && attempts.empty() && lanes.empty() &&
-           keys.empty();
+           keys.empty() && documents.empty();
   }
 
   std::vector<ExecutionId> executions, infos, payloads;
   std::vector<AttemptKey> attempts;
   std::vector<std::string> lanes;
   std::vector<IdempotencyId> keys;
+  std::vector<DocumentId> documents;
 
  private:
   template <class T, class Key>
@@ -163,6 +169,11 @@ class Writes {
   void key(const IdempotencyId& id, std::optional<IdempotencyRecord> value) {
     keys.emplace_back(id, std::move(value));
   }
+  void document(Document value) {
+    const DocumentId id = value.id;
+    documents.emplace_back(id, std::move(value));
+  }
+  void erase(const DocumentId& id) { documents.emplace_back(id, std::nullopt); }
   void append(EventRecord event) { events.push_back(std::move(event)); }
 
   TimeMs now() const { return now_; }
@@ -179,6 +190,7 @@ class Writes {
   std::vector<std::pair<ExecutionId, Attempt>> attempts;
   std::vector<Lane> lanes;
   std::vector<std::pair<IdempotencyId, std::optional<IdempotencyRecord>>> keys;
+  std::vector<std::pair<DocumentId, std::optional<Document>>> documents;
   std::vector<EventRecord> events;
 
  private:
@@ -200,6 +212,7 @@ class WorkingSet : public Records {
   Table<AttemptKey, Attempt>& attempts() { return attempts_; }
   Table<std::string, Lane>& lanes() { return lanes_; }
   Table<IdempotencyId, IdempotencyRecord>& keys() { return keys_; }
+  Table<DocumentId, Document>& documents() { return documents_; }
   std::vector<EventRecord>& events() { return events_; }
 
   /// A record that is stored but cannot be read: it stays absent, and whoever wants it gets this error.

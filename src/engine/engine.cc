@@ -4,6 +4,7 @@
 #include "core/ops/deletion.h"
 #include "core/ops/expiry.h"
 #include "core/ops/lanes.h"
+#include "core/ops/workers.h"
 #include "core/policy.h"
 #include "core/validate.h"
 #include "engine/engine_push.h"
@@ -76,7 +77,7 @@ Engine::Engine(std::unique_ptr<store::Store> store, OpenOptions options, Runtime
       directory_(runtime),
       reads_(runtime, *store_, options_.queue_max),
       waiters_(runtime, options_.waiters_max),
-      ends_(runtime, options_.waiters_max),
+      changes_(runtime, options_.waiters_max),
       default_policy_(std::make_shared<const Policy>(core::freeze_policy(Policy{}, rules_))) {}
 
 Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<store::Store> store, OpenOptions options,
@@ -123,7 +124,7 @@ Result<void> Engine::boot() {
     auto session = store_->open_session();
     if (!session) return std::unexpected(session.error());
     executors_.push_back(std::make_unique<Executor>(
-        runtime_, std::move(*session), traits_, directory_, delivery_,
+        runtime_, std::move(*session), traits_, directory_, delivery_, metrics_,
         [this](const std::deque<store::Unit>& units) { committed(units); },
         Executor::Options{options_.batch_max, options_.queue_max}));
   }
@@ -143,6 +144,13 @@ Result<void> Engine::boot() {
   host.forget = [this, inline_call](const core::IdempotencyId& id, auto done) {
     push(*executors_.front(), core::ForgetKey{id}, inline_call, std::move(done));
   };
+  host.sweep = [this, inline_call](const core::DocumentId& id, auto done) {
+    Executor& executor = executor_for_name(id.key);
+    if (id.kind == core::DocumentKind::worker)
+      push(executor, core::SweepWorker{id, worker_events()}, inline_call, std::move(done));
+    else
+      push(executor, core::ForgetDocument{id}, inline_call, std::move(done));
+  };
   host.with_session = [this](auto task) { executors_.front()->push_task(std::move(task)); };
   sweeps_ = std::make_unique<Sweeps>(runtime_, log_, options_, std::move(host));
   refresher_ = std::make_unique<Refresher>(*this, std::move(*directory_reader));
@@ -151,7 +159,7 @@ Result<void> Engine::boot() {
   for (std::uint32_t i = 0; i < count; ++i) executors_[i]->start(fmt::format("ff-exec-{}", i));
   if (auto started = reads_.start(kReaders); !started) return started;
   waiters_.start();
-  ends_.start();
+  changes_.start();
   refresher_->start();
   if (options_.create) register_lanes();
   sweeps_->start(std::move(*sweep_reader));
@@ -174,7 +182,7 @@ void Engine::shutdown() {
   if (clock_watch_) options_.clock->unwatch(clock_watch_);
   store_->watch(nullptr);
   waiters_.stop();
-  ends_.stop();
+  changes_.stop();
   if (refresher_) refresher_->stop();
   if (sweeps_) sweeps_->stop();
   for (auto& executor : executors_) executor->stop(true);
@@ -190,7 +198,7 @@ void Engine::abandon() {
   store_->watch(nullptr);
   if (refresher_) refresher_->stop();
   waiters_.stop();
-  ends_.stop();
+  changes_.stop();
   if (sweeps_) sweeps_->stop();
   for (auto& executor : executors_) executor->stop(false);
   reads_.stop();
@@ -201,8 +209,10 @@ Executor& Engine::executor_for(const ExecutionId& id) {
   return *executors_[std::hash<ExecutionId>{}(id) % executors_.size()];
 }
 
-Executor& Engine::executor_for_lane(const std::string& lane_id) {
-  return *executors_[std::hash<std::string>{}(lane_id) % executors_.size()];
+Executor& Engine::executor_for_lane(const std::string& lane_id) { return executor_for_name(lane_id); }
+
+Executor& Engine::executor_for_name(std::string_view name) {
+  return *executors_[std::hash<std::string_view>{}(name) % executors_.size()];
 }
 
 /// The lane's own, and when that is busy whoever has least to do, so that one lane does not leave the others idle. Claims
@@ -219,13 +229,15 @@ Executor& Engine::executor_for_claim(const core::Claim& claim) {
 void Engine::committed(const std::deque<store::Unit>& units) {
   auto gains = directory_.committed(units);
   if (sweeps_) sweeps_->committed(units);
+  lane_rates_.committed(units, runtime_.steady_us());
+  metrics_.committed(units);
   const bool named = waiters_.has_named();
   for (const auto& unit : units) {
     if (unit.outcome != store::Unit::Outcome::committed) continue;
     auto& set = const_cast<core::WorkingSet&>(unit.set);
     for (const auto& slot : set.executions().slots()) {
       if (!slot.dirty) continue;
-      if (!slot.value || slot.value->is_terminal()) ends_.ended(slot.key);
+      changes_.changed(slot.key, !slot.value || slot.value->is_terminal());
       if (named) retry(waiters_.wake(slot.key));
     }
     for (const auto& slot : set.lanes().slots())
@@ -243,7 +255,7 @@ void Engine::clock_moved() {
   refresher_->foreign_commit();
 }
 
-void Engine::update_watchfulness() { store_->set_watchful(waiters_.count() + ends_.count() > 0); }
+void Engine::update_watchfulness() { store_->set_watchful(waiters_.count() + changes_.count() > 0); }
 
 Uuid Engine::mint() {
   // Ids of one engine rise: within a millisecond by a counter, so that they land side by side in every index.
@@ -268,6 +280,14 @@ core::QueueRef Engine::intern(core::QueueRef queue) {
   auto [it, added] = interned_.try_emplace(std::move(key), queue);
   return *it->second == *queue ? it->second : queue;
 }
+
+std::vector<std::size_t> Engine::queue_depths() {
+  std::vector<std::size_t> depths;
+  for (const auto& executor : executors_) depths.push_back(executor->queued());
+  return depths;
+}
+
+std::map<std::string, std::size_t> Engine::claim_waiters() { return waiters_.count_by_lane(); }
 
 EngineStats Engine::stats() {
   EngineStats stats;

@@ -4,14 +4,19 @@
 
 #include "core/caller.h"
 #include "core/ops/create.h"
+#include "core/ops/tokens.h"
+#include "core/ops/workers.h"
 #include "core/settings.h"
 #include "engine/directory.h"
 #include "engine/executor.h"
 #include "engine/handles.h"
+#include "engine/lane_rates.h"
 #include "log/log.h"
 #include "engine/read_pool.h"
 #include "engine/sweeps.h"
+#include "engine/tokens.h"
 #include "engine/waiters.h"
+#include "engine/workers.h"
 
 #include <flowfabric/calls.h>
 #include <flowfabric/open.h>
@@ -61,6 +66,7 @@ class Engine final : private store::ForeignWatcher {
   void start(SetTags request, const Call& call, Callback<Changed> callback);
   void start(RemoveExecution request, const Call& call, Callback<Done> callback);
   void start(ConfigureLane request, const Call& call, Callback<Lane> callback);
+  void start(MarkWorkerDead request, const Call& call, Callback<WorkerMarkedDead> callback);
 
   // ---- working ----
   /// Returns a function that ends the waiting: the callback then follows soon.
@@ -72,6 +78,8 @@ class Engine final : private store::ForeignWatcher {
   void start(DelayTask request, const Call& call, Callback<TaskDelayed> callback);
   void start(WaitChildren request, const Call& call, Callback<Changed> callback);
   void start(CancelTask request, const Call& call, Callback<Changed> callback);
+  void start(RegisterWorker request, const Call& call, Callback<WorkerRegistered> callback);
+  void start(HeartbeatWorker request, const Call& call, Callback<WorkerAlive> callback);
 
   // ---- reading ----
   void start(GetExecution request, const Call& call, Callback<Execution> callback);
@@ -83,11 +91,25 @@ class Engine final : private store::ForeignWatcher {
   void start(ListLeases request, const Call& call, Callback<Page<LeaseItem>> callback);
   void start(ListLanes request, const Call& call, Callback<Page<LaneStatus>> callback);
   void start(GetLaneCounts request, const Call& call, Callback<LaneCounts> callback);
+  void start(ListWorkers request, const Call& call, Callback<Page<WorkerInfo>> callback);
+  void start(ListAudit request, const Call& call, Callback<Page<Event>> callback);
   void start(GetInfo request, const Call& call, Callback<FabricInfo> callback);
+
+  // ---- tokens of the HTTP API; managed on the store itself, never over HTTP ----
+  /// Answers with the token, and with its text: the only time that it is known.
+  void create_token(NewToken request, const Call& call, Callback<MintedToken> callback);
+  void revoke_token(const Uuid& token_id, const Call& call, Callback<core::ApiToken> callback);
+  /// All of them, those that were revoked or have expired too, until they are forgotten.
+  void list_tokens(Callback<std::vector<core::ApiToken>> callback);
+  void note_token_use(const Uuid& token_id);
 
   const core::Dataset& dataset() const { return dataset_; }
   store::Store& store() { return *store_; }
   EngineStats stats();
+  MetricsSnapshot metrics() const { return metrics_.snapshot(); }
+  std::vector<std::size_t> queue_depths();
+  std::map<std::string, std::size_t> claim_waiters();
+  std::map<std::string, Durations> sweep_durations() { return sweeps_->durations(); }
   const OpenOptions& options() const { return options_; }
   const HandleSealer& sealer() const { return *sealer_; }
 
@@ -104,9 +126,14 @@ class Engine final : private store::ForeignWatcher {
   // Queueing.
   Executor& executor_for(const ExecutionId& id);
   Executor& executor_for_lane(const std::string& lane_id);
+  /// For records that belong to no execution.
+  Executor& executor_for_name(std::string_view name);
   Executor& executor_for_claim(const core::Claim& claim);
   template <class Op>
   void push(Executor& executor, Op op, const Call& call, Callback<typename Op::Reply> callback);
+  template <class About, class Op>
+  void push_keyed(Executor& executor, const About& about, Op op, const Call& call,
+                  Callback<typename Op::Reply> callback);
   /// Checks the id, then queues the operation with the executor of that execution.
   template <class Op>
   void push_for(const ExecutionId& id, Op op, const Call& call, Callback<typename Op::Reply> callback);
@@ -129,11 +156,30 @@ class Engine final : private store::ForeignWatcher {
   void no_work(PendingClaimPtr claim);
   void retry(std::vector<PendingClaimPtr> claims);
 
+  // Workers.
+  /// A claim is a sign of life, noted beside it.
+  void note_claimer(const ClaimRequest& request, const core::Claim& claim);
+  core::WorkerEvents worker_events();
+  /// Revokes what the instance holds, one after the other.
+  void revoke_leases_of(MarkWorkerDead request, const Call& call, Callback<WorkerMarkedDead> callback);
+  TimeMs clock_ms() const { return options_.clock ? options_.clock->now_ms() : runtime_.wall_ms(); }
+
   // Reads.
+  /// Runs `look` until it says that it has seen enough, something it cannot, or the time is over: at once, and again
+  /// whenever the execution has changed.
+  template <class Reply>
+  void wait_for(const ExecutionId& id, std::uint32_t wait_ms, bool only_ends, Callback<Reply> callback,
+                std::function<Result<std::pair<Reply, bool>>(store::Reader&)> look);
+  template <class Waiting>
+  void park_read(const std::shared_ptr<Waiting>& waiting);
+  template <class Waiting>
+  void look_once(const std::shared_ptr<Waiting>& waiting, bool park_again, bool last);
+  /// A page of the history, and whether there is no point in waiting for more.
+  Result<std::pair<Page<Event>, bool>> look_at_history(store::Reader& reader, const ReadHistory& request,
+                                                       std::int64_t after, const core::Caller& caller);
   Result<Execution> view(store::Reader& reader, const ExecutionId& id, const core::Caller& caller);
   using BlobOf = Result<std::optional<std::optional<Blob>>> (store::Reader::*)(const ExecutionId&);
   void read_blob(const ExecutionId& id, const Call& call, Callback<std::optional<Blob>> callback, BlobOf blob_of);
-  void wait_for_end(GetExecution request, Call call, SteadyUs deadline, Callback<Execution> callback);
 
   class Refresher;
 
@@ -146,12 +192,16 @@ class Engine final : private store::ForeignWatcher {
   store::StoreTraits traits_;
   std::unique_ptr<HandleSealer> sealer_;
 
+  Metrics metrics_;
   Directory directory_;
   Delivery delivery_;
   std::vector<std::unique_ptr<Executor>> executors_;
   ReadPool reads_;
   ClaimWaiters waiters_;
-  EndWaiters ends_;
+  ChangeWaiters changes_;
+  LiveWorkers live_workers_;
+  NotedClaimers noted_claimers_;
+  LaneRates lane_rates_;
   std::unique_ptr<Refresher> refresher_;
   std::unique_ptr<Sweeps> sweeps_;
   int clock_watch_ = 0;

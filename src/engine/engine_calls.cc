@@ -171,8 +171,9 @@ void Engine::start(RemoveExecution request, const Call& call, Callback<Done> cal
 
 void Engine::start(ConfigureLane request, const Call& call, Callback<Lane> callback) {
   if (refused(callback, {core::check_lane_settings(request)})) return;
-  Executor& executor = executor_for_lane(request.lane_id);
-  push(executor, core::ConfigureLaneOp{call.caller, std::move(request)}, call, std::move(callback));
+  const std::string lane_id = request.lane_id;
+  push_keyed(executor_for_lane(lane_id), std::string_view(lane_id),
+             core::ConfigureLaneOp{call.caller, std::move(request)}, call, std::move(callback));
 }
 
 // ---- working ------------------------------------------------------------------------------------------------------

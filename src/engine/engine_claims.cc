@@ -26,6 +26,7 @@ std::function<void()> Engine::start(ClaimRequest request, const Call& call,
     if (auto fault = core::check_partition(*request.execution_id, dataset_.partitioning)) return refuse(*fault);
   if (closed_.load()) return refuse({ErrorCode::draining, "The engine is shutting down; claim elsewhere.", {}});
   claim->ids = core::IdSource(runtime_.random_u64(), runtime_.random_u64());
+  note_claimer(request, *claim);
 
   auto pending = std::make_unique<PendingClaim>();
   pending->claim = std::move(*claim);
@@ -76,8 +77,10 @@ void Engine::submit_claim(PendingClaimPtr claim) {
   // Each try draws its own ids from the seed, so that two leases never share one.
   claim->claim.ids = core::IdSource(runtime_.random_u64(), runtime_.random_u64());
   const bool inline_delivery = claim->inline_delivery && claim->parked;
+  const SteadyUs since = runtime_.steady_us();
   auto operation = std::make_unique<core::ClaimOperation>(
-      std::move(request), [this, claim = std::move(claim)](Result<core::LeasedTasks> result) mutable {
+      std::move(request), [this, since, claim = std::move(claim)](Result<core::LeasedTasks> result) mutable {
+        metrics_.claimed(claim->claim.worker.lanes.front(), static_cast<double>(runtime_.steady_us() - since) / 1e6);
         claimed(std::move(claim), std::move(result));
       });
   operation->deliver_inline = inline_delivery;

@@ -6,6 +6,7 @@
 #include "core/why.h"
 #include "engine/cursors.h"
 #include "engine/engine.h"
+#include "engine/engine_push.h"
 #include "version.h"
 
 namespace ff::engine {
@@ -26,14 +27,6 @@ Result<void> visible(store::Reader& reader, const ExecutionId& id, const core::C
 
 }  // namespace
 
-template <class Reply, class Read>
-void Engine::read(Callback<Reply> callback, Read read) {
-  reads_.push([callback = std::move(callback), read = std::move(read)](Result<store::Reader*> reader) mutable {
-    if (!reader) return callback(std::unexpected(reader.error()));
-    callback(read(**reader));
-  });
-}
-
 Result<Execution> Engine::view(store::Reader& reader, const ExecutionId& id, const core::Caller& caller) {
   auto snapshot = reader.execution(id);
   if (!snapshot) return std::unexpected(snapshot.error());
@@ -43,6 +36,8 @@ Result<Execution> Engine::view(store::Reader& reader, const ExecutionId& id, con
   execution.result_bytes = (*snapshot)->result_bytes;
   execution.result_content_type = (*snapshot)->result_content_type;
 
+  auto now = reader.clock();
+  if (!now) return std::unexpected(now.error());
   core::QueueSituation situation;
   if (core::is_candidate(record)) {
     auto lane = reader.lane(record.lane_id());
@@ -52,9 +47,10 @@ Result<Execution> Engine::view(store::Reader& reader, const ExecutionId& id, con
     if (!ahead) return std::unexpected(ahead.error());
     situation.ahead = *ahead;
     situation.ahead_is_bound = *ahead >= store::kAheadMax;
+    auto workers = live_workers_.get(reader, *now);
+    if (!workers) return std::unexpected(workers.error());
+    situation.workers = core::coverage(**workers, *record.queue);
   }
-  auto now = reader.clock();
-  if (!now) return std::unexpected(now.error());
   execution.why = core::explain(record, situation, *now);
   return execution;
 }
@@ -63,63 +59,91 @@ void Engine::start(GetExecution request, const Call& call, Callback<Execution> c
   if (auto fault = core::check_wait(request.wait_ms)) return callback(std::unexpected(std::move(*fault)));
   if (auto fault = core::check_partition(request.execution_id, dataset_.partitioning))
     return callback(std::unexpected(std::move(*fault)));
-  if (request.wait_ms == 0)
-    return read<Execution>(std::move(callback), [this, request, caller = call.caller](store::Reader& reader) {
-      return view(reader, request.execution_id, caller);
-    });
-  const SteadyUs deadline = runtime_.steady_us() + static_cast<SteadyUs>(request.wait_ms) * 1000;
-  wait_for_end(request, call, deadline, std::move(callback));
+  const ExecutionId id = request.execution_id;
+  wait_for<Execution>(id, request.wait_ms, true, std::move(callback),
+                      [this, id, caller = call.caller](store::Reader& reader) -> Result<std::pair<Execution, bool>> {
+                        auto found = view(reader, id, caller);
+                        if (!found) return std::unexpected(found.error());
+                        const bool ended = found->state.lifecycle_phase == LifecyclePhase::terminal;
+                        return std::pair(std::move(*found), ended);
+                      });
 }
 
-/// Parks first, then looks: an end that comes between the two wakes the waiter.
-void Engine::wait_for_end(GetExecution request, Call call, SteadyUs deadline, Callback<Execution> callback) {
-  struct Waiting {
-    std::mutex mutex;
-    bool answered = false;
-    Callback<Execution> callback;
-  };
-  auto waiting = std::make_shared<Waiting>();
-  waiting->callback = std::move(callback);
-  auto answer = [waiting](Result<Execution> result) {
+namespace {
+
+/// A reader that waits, and may be woken by several at once.
+template <class Reply>
+struct WaitingRead {
+  ExecutionId id;
+  bool only_ends = true;
+  SteadyUs deadline = 0;
+  std::function<Result<std::pair<Reply, bool>>(store::Reader&)> look;
+
+  std::mutex mutex;
+  bool answered = false;
+  Callback<Reply> callback;
+
+  void answer(Result<Reply> result) {
     {
-      std::lock_guard guard(waiting->mutex);
-      if (std::exchange(waiting->answered, true)) return;
+      std::lock_guard guard(mutex);
+      if (std::exchange(answered, true)) return;
     }
-    waiting->callback(std::move(result));
-  };
-  const ExecutionId id = request.execution_id;
-  auto look = [this, id, call, answer](auto&& otherwise) {
-    reads_.push([this, id, call, answer, otherwise](Result<store::Reader*> reader) mutable {
-      if (!reader) return answer(std::unexpected(reader.error()));
-      auto found = view(**reader, id, call.caller);
-      const bool over = !found || found->state.lifecycle_phase == LifecyclePhase::terminal;
-      if (over)
-        answer(std::move(found));
-      else
-        otherwise(std::move(*found));
+    callback(std::move(result));
+  }
+  bool is_over() {
+    std::lock_guard guard(mutex);
+    return answered;
+  }
+};
+
+}  // namespace
+
+/// Parks first, then looks: a change that comes between the two wakes the waiter.
+template <class Reply>
+void Engine::wait_for(const ExecutionId& id, std::uint32_t wait_ms, bool only_ends, Callback<Reply> callback,
+                      std::function<Result<std::pair<Reply, bool>>(store::Reader&)> look) {
+  if (wait_ms == 0)
+    return read<Reply>(std::move(callback), [look = std::move(look)](store::Reader& reader) -> Result<Reply> {
+      auto seen = look(reader);
+      if (!seen) return std::unexpected(seen.error());
+      return std::move(seen->first);
     });
-  };
-  auto parked = ends_.park(id, deadline, [this, request, call, deadline, answer, look, waiting](bool time_over) mutable {
-    look([this, request, call, deadline, answer, time_over, waiting](Execution now) mutable {
-      {
-        std::lock_guard guard(waiting->mutex);
-        if (waiting->answered) return;
-      }
-      if (time_over || runtime_.steady_us() >= deadline) return answer(std::move(now));
-      std::unique_lock guard(waiting->mutex);
-      waiting->answered = true;
-      Callback<Execution> again = std::move(waiting->callback);
-      guard.unlock();
-      wait_for_end(request, call, deadline, std::move(again));
-    });
+  auto waiting = std::make_shared<WaitingRead<Reply>>();
+  waiting->id = id;
+  waiting->only_ends = only_ends;
+  waiting->deadline = runtime_.steady_us() + static_cast<SteadyUs>(wait_ms) * 1000;
+  waiting->look = std::move(look);
+  waiting->callback = std::move(callback);
+  park_read(waiting);
+}
+
+/// `last`: whatever is seen now is the answer.
+template <class Waiting>
+void Engine::look_once(const std::shared_ptr<Waiting>& waiting, bool park_again, bool last) {
+  reads_.push([this, waiting, park_again, last](Result<store::Reader*> reader) {
+    if (waiting->is_over()) return;
+    if (!reader) return waiting->answer(std::unexpected(reader.error()));
+    auto seen = waiting->look(**reader);
+    if (!seen) return waiting->answer(std::unexpected(seen.error()));
+    if (seen->second || last || runtime_.steady_us() >= waiting->deadline) return waiting->answer(std::move(seen->first));
+    if (park_again) park_read(waiting);
   });
-  if (!parked)
-    return answer(core::fail(ErrorCode::resource_exhausted, "Too many calls are waiting. Try again without waiting.",
-                             {{"pool", std::string("waiters")},
-                              {"max", std::int64_t{options_.waiters_max}},
-                              {"retry_after_ms", std::int64_t{1'000}}}));
+}
+
+template <class Waiting>
+void Engine::park_read(const std::shared_ptr<Waiting>& waiting) {
+  const bool parked = changes_.park(waiting->id, waiting->only_ends, waiting->deadline,
+                                    [this, waiting](bool time_over) { look_once(waiting, true, time_over); });
+  if (!parked) {
+    if (closed_.load()) return look_once(waiting, false, true);
+    return waiting->answer(
+        core::fail(ErrorCode::resource_exhausted, "Too many calls are waiting. Try again without waiting.",
+                   {{"pool", std::string("waiters")},
+                    {"max", std::int64_t{options_.waiters_max}},
+                    {"retry_after_ms", std::int64_t{1'000}}}));
+  }
   update_watchfulness();
-  look([](Execution) {});
+  look_once(waiting, false, false);
 }
 
 void Engine::read_blob(const ExecutionId& id, const Call& call, Callback<std::optional<Blob>> callback,
@@ -187,8 +211,30 @@ void Engine::start(ListAttempts request, const Call& call, Callback<Page<Attempt
   });
 }
 
+Result<std::pair<Page<Event>, bool>> Engine::look_at_history(store::Reader& reader, const ReadHistory& request,
+                                                             std::int64_t after, const core::Caller& caller) {
+  auto snapshot = reader.execution(request.execution_id);
+  if (!snapshot) return std::unexpected(snapshot.error());
+  if (!*snapshot || hidden((*snapshot)->record, caller)) return std::unexpected(core::not_found(request.execution_id));
+  Page<Event> page;
+  if (request.limit == 0) return std::pair(std::move(page), true);
+  auto found = reader.history(request.execution_id, after, request.limit);
+  if (!found) return std::unexpected(found.error());
+  if (!*found) return std::unexpected(core::not_found(request.execution_id));
+  page.items = std::move((*found)->events);
+  // Whoever waits for more is told where to go on, also when nothing more is there yet.
+  const bool ended = (*snapshot)->record.is_terminal();
+  if (!page.items.empty() && ((*found)->more || (request.wait_ms > 0 && !ended)))
+    page.next_cursor = number_cursor(page.items.back().event_id);
+  else if (page.items.empty() && request.wait_ms > 0 && !ended)
+    page.next_cursor = request.cursor.empty() ? number_cursor(0) : request.cursor;
+  const bool enough = !page.items.empty() || ended;
+  return std::pair(std::move(page), enough);
+}
+
 void Engine::start(ReadHistory request, const Call& call, Callback<Page<Event>> callback) {
   if (auto fault = core::check_limit(request.limit)) return callback(std::unexpected(std::move(*fault)));
+  if (auto fault = core::check_wait(request.wait_ms)) return callback(std::unexpected(std::move(*fault)));
   if (auto fault = core::check_partition(request.execution_id, dataset_.partitioning))
     return callback(std::unexpected(std::move(*fault)));
   std::int64_t after = 0;
@@ -197,15 +243,32 @@ void Engine::start(ReadHistory request, const Call& call, Callback<Page<Event>> 
     if (!parsed) return callback(std::unexpected(parsed.error()));
     after = *parsed;
   }
-  read<Page<Event>>(std::move(callback), [request, after, caller = call.caller](store::Reader& reader) -> Result<Page<Event>> {
-    if (auto shown = visible(reader, request.execution_id, caller); !shown) return std::unexpected(shown.error());
-    Page<Event> page;
-    if (request.limit == 0) return page;
-    auto found = reader.history(request.execution_id, after, request.limit);
+  wait_for<Page<Event>>(request.execution_id, request.wait_ms, false, std::move(callback),
+                        [this, request, after, caller = call.caller](store::Reader& reader) {
+                          return look_at_history(reader, request, after, caller);
+                        });
+}
+
+void Engine::start(ListAudit request, const Call& call, Callback<Page<Event>> callback) {
+  if (auto fault = core::check_limit(request.limit)) return callback(std::unexpected(std::move(*fault)));
+  store::AuditQuery query;
+  query.namespace_ = call.caller.namespace_scope;
+  query.actor = std::move(request.actor);
+  query.event_type = std::move(request.event_type);
+  query.execution_id = request.execution_id;
+  query.since_ms = request.since_ms;
+  query.limit = request.limit;
+  if (!request.cursor.empty()) {
+    auto after = parse_text_cursor(request.cursor);
+    if (!after) return callback(std::unexpected(after.error()));
+    query.after = std::move(*after);
+  }
+  if (request.limit == 0) return callback(Page<Event>{});
+  read<Page<Event>>(std::move(callback), [query = std::move(query)](store::Reader& reader) -> Result<Page<Event>> {
+    auto found = reader.audit(query);
     if (!found) return std::unexpected(found.error());
-    if (!*found) return std::unexpected(core::not_found(request.execution_id));
-    page.items = std::move((*found)->events);
-    if ((*found)->more && !page.items.empty()) page.next_cursor = number_cursor(page.items.back().event_id);
+    Page<Event> page{std::move(found->items), std::nullopt};
+    if (!found->next.empty()) page.next_cursor = text_cursor(found->next);
     return page;
   });
 }
@@ -245,11 +308,13 @@ void Engine::start(ListLanes request, const Call&, Callback<Page<LaneStatus>> ca
     after = std::move(*parsed);
   }
   if (request.limit == 0) return callback(Page<LaneStatus>{});
-  read<Page<LaneStatus>>(std::move(callback), [request, after](store::Reader& reader) -> Result<Page<LaneStatus>> {
+  read<Page<LaneStatus>>(std::move(callback), [this, request, after](store::Reader& reader) -> Result<Page<LaneStatus>> {
     auto lanes = reader.lanes(after, request.limit + 1);
     if (!lanes) return std::unexpected(lanes.error());
     auto now = reader.clock();
     if (!now) return std::unexpected(now.error());
+    auto workers = live_workers_.get(reader, *now);
+    if (!workers) return std::unexpected(workers.error());
     Page<LaneStatus> page;
     for (auto& lane : *lanes) {
       if (page.items.size() == request.limit) {
@@ -263,6 +328,13 @@ void Engine::start(ListLanes request, const Call&, Callback<Page<LaneStatus>> ca
       if (!oldest) return std::unexpected(oldest.error());
       status.depth = *counts;
       if (*oldest) status.oldest_waiting_ms = std::max<TimeMs>(0, *now - **oldest);
+      const LaneRates::Rates rates = lane_rates_.of(lane.lane_id, runtime_.steady_us());
+      status.claims_per_s = rates.claims_per_s;
+      status.completions_per_s = rates.completions_per_s;
+      status.workers = static_cast<std::uint32_t>(
+          std::count_if((*workers)->begin(), (*workers)->end(), [&](const core::WorkerRecord& worker) {
+            return std::find(worker.lanes.begin(), worker.lanes.end(), lane.lane_id) != worker.lanes.end();
+          }));
       status.lane = std::move(lane);
     }
     return page;

@@ -44,7 +44,11 @@ void Executor::push(std::unique_ptr<core::Operation> operation) {
 void Executor::push(store::BatchRun::Operations operations) {
   bool full = false, closed = false, was_empty = false;
   std::size_t load = 0;
-  for (const auto& operation : operations) load += load_of(*operation);
+  const SteadyUs now = runtime_.steady_us();
+  for (const auto& operation : operations) {
+    load += load_of(*operation);
+    operation->queued_at_us = now;
+  }
   {
     std::lock_guard guard(mutex_);
     closed = closed_;
@@ -84,6 +88,15 @@ void Executor::refuse(store::BatchRun::Operations operations, Error error) {
 
 void Executor::hand_out(store::BatchRun::Operations operations) {
   store::BatchRun::Operations later;
+  std::vector<Metrics::Finished> finished;
+  finished.reserve(operations.size());
+  const SteadyUs now = runtime_.steady_us();
+  for (auto& operation : operations) {
+    const Error* error = operation->error();
+    finished.push_back({operation->name(), error ? traits(error->code).name : "ok",
+                        static_cast<double>(now - operation->queued_at_us) / 1e6});
+  }
+  if (!finished.empty()) metrics_.finished(finished);
   for (auto& operation : operations) {
     if (operation->deliver_inline)
       operation->deliver();
@@ -91,6 +104,11 @@ void Executor::hand_out(store::BatchRun::Operations operations) {
       later.push_back(std::move(operation));
   }
   delivery_.add(std::move(later));
+}
+
+std::size_t Executor::queued() {
+  std::lock_guard guard(mutex_);
+  return queue_.size();
 }
 
 bool Executor::take_batch() {
@@ -106,6 +124,8 @@ bool Executor::take_batch() {
   }
   if (batch.empty()) return false;
   count(batch.size());
+  run_operations_ = batch.size();
+  run_since_ = runtime_.steady_us();
   run_load_ = 0;
   for (const auto& operation : batch) run_load_ += load_of(*operation);
   run_ = std::make_unique<store::BatchRun>(*session_, planner_, traits_, std::move(batch));
@@ -143,7 +163,9 @@ SteadyUs Executor::step() {
     }
     case store::BatchRun::State::finished: break;
   }
-  stats_.retries.fetch_add(static_cast<std::uint64_t>(run_->retries()), std::memory_order_relaxed);
+  const auto retries = static_cast<std::uint64_t>(run_->retries());
+  stats_.retries.fetch_add(retries, std::memory_order_relaxed);
+  metrics_.batch(run_operations_, static_cast<double>(runtime_.steady_us() - run_since_) / 1e6, retries);
   run_.reset();
   load_ -= std::exchange(run_load_, 0);
   return 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/metrics.h"
 #include "engine/runtime.h"
 #include "store/batch_run.h"
 
@@ -53,12 +54,13 @@ class Executor final : public Loop {
   using Task = std::move_only_function<void(store::Session&)>;
 
   Executor(Runtime& runtime, std::unique_ptr<store::Session> session, const store::StoreTraits& traits,
-           store::Planner& planner, Delivery& delivery, OnCommit on_commit, Options options)
+           store::Planner& planner, Delivery& delivery, Metrics& metrics, OnCommit on_commit, Options options)
       : runtime_(runtime),
         session_(std::move(session)),
         traits_(traits),
         planner_(planner),
         delivery_(delivery),
+        metrics_(metrics),
         on_commit_(std::move(on_commit)),
         options_(options) {}
 
@@ -73,6 +75,7 @@ class Executor final : public Loop {
 
   SteadyUs step() override;
   const ExecutorStats& stats() const { return stats_; }
+  std::size_t queued();
   /// About how many records the operations that are queued or under way will write.
   std::size_t load() const { return load_.load(std::memory_order_relaxed); }
 
@@ -87,6 +90,7 @@ class Executor final : public Loop {
   store::StoreTraits traits_;
   store::Planner& planner_;
   Delivery& delivery_;
+  Metrics& metrics_;
   OnCommit on_commit_;
   Options options_;
   ExecutorStats stats_;
@@ -99,6 +103,8 @@ class Executor final : public Loop {
 
   std::unique_ptr<store::BatchRun> run_;
   std::size_t run_load_ = 0;
+  std::size_t run_operations_ = 0;
+  SteadyUs run_since_ = 0;
   std::unique_ptr<Runner> runner_;
 };
 

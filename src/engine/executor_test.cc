@@ -18,7 +18,7 @@ class ExecutorTest : public test::BatchBench {
   void open(Executor::Options options = {}) {
     executor = std::make_unique<Executor>(
         runtime, std::make_unique<test::ScriptedSession>(*store->open_session(), script), store->traits(), planner,
-        delivery, [this](const auto&) { ++commits; }, options);
+        delivery, metrics, [this](const auto&) { ++commits; }, options);
     delivery.start(runtime);
     executor->start("ff-executor");
   }
@@ -26,6 +26,7 @@ class ExecutorTest : public test::BatchBench {
 
   test::ManualRuntime runtime;
   Delivery delivery;
+  Metrics metrics;
   int commits = 0;
   std::unique_ptr<Executor> executor;
 };

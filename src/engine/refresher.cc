@@ -84,7 +84,7 @@ SteadyUs Engine::Refresher::step() {
   }
   for (const auto& lane : lanes) refresh(lane);
   if (poll || foreign) {
-    engine_.ends_.look_again();
+    engine_.changes_.look_again();
     engine_.retry(engine_.waiters_.take_named());
   }
   for (auto& claim : asked) {

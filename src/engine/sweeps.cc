@@ -67,6 +67,7 @@ Sweeps::Sweeps(Runtime& runtime, const Log& log, const OpenOptions& options, Hos
   add("retention_trimmer", Job::retention, K::delay, 60'000, 500);
   add("event_trimmer", Job::events, K::delay, 60'000, 5'000);
   add("expired_records", Job::keys, K::delay, 60'000, 5'000);
+  add("worker_registry_ttl_sweep", Job::workers, K::delay, 30'000, 1'000);
 }
 
 void Sweeps::start(std::unique_ptr<store::Reader> reader) {
@@ -134,6 +135,13 @@ std::vector<SweepInfo> Sweeps::info() {
   return all;
 }
 
+std::map<std::string, Durations> Sweeps::durations() {
+  std::lock_guard guard(mutex_);
+  std::map<std::string, Durations> all;
+  for (const auto& sweep : sweeps_) all.emplace(sweep.name, sweep.duration);
+  return all;
+}
+
 SteadyUs Sweeps::step() {
   collect();
   const SteadyUs now = runtime_.steady_us();
@@ -183,7 +191,12 @@ void Sweeps::run(std::size_t index, TimeMs now) {
     switch (sweep.job) {
       case Job::timer: select_timers(index, now); break;
       case Job::retention: select_retired(index, now); break;
-      case Job::keys: select_keys(index, now); break;
+      case Job::keys:
+        select_keys(index, now);
+        select_documents(index, core::DocumentKind::worker_event, now);
+        select_documents(index, core::DocumentKind::api_token, now);
+        break;
+      case Job::workers: select_documents(index, core::DocumentKind::worker, now); break;
       case Job::events: trim_events(index, now); break;
     }
   } catch (const std::exception& crash) {
@@ -248,6 +261,8 @@ void Sweeps::select_timers(std::size_t index, TimeMs now) {
     sweep.stats.filtered += found->filtered;
     sweep.full = found->due.size() == sweep.batch;
     sweep.resume = std::move(found->next);
+    sweep.stats.lag_ms =
+        found->oldest_due_at ? static_cast<std::uint64_t>(std::max<TimeMs>(0, now - *found->oldest_due_at)) : 0;
   }
   for (const auto& id : found->due) host_.ring(id, sweep.kind, answer(index, id.to_string()));
 }
@@ -276,6 +291,17 @@ void Sweeps::select_keys(std::size_t index, TimeMs now) {
   }
   for (const auto& id : *found)
     host_.forget(id, answer(index, fmt::format("{}/{}/{}", id.namespace_, id.operation, id.idempotency_key)));
+}
+
+void Sweeps::select_documents(std::size_t index, core::DocumentKind kind, TimeMs now) {
+  Sweep& sweep = sweeps_[index];
+  auto found = reader_->due_documents(kind, now, sweep.batch);
+  if (!found) return selection_failed(sweep, found.error());
+  {
+    std::lock_guard guard(mutex_);
+    sweep.full = sweep.full || found->size() == sweep.batch;
+  }
+  for (const auto& id : *found) host_.sweep(id, answer(index, fmt::format("{}/{}", core::table_of(id.kind), id.key)));
 }
 
 void Sweeps::trim_events(std::size_t index, TimeMs now) {
@@ -323,6 +349,7 @@ void Sweeps::collect() {
 }
 
 void Sweeps::finish(Sweep& sweep) {
+  sweep.duration.add(static_cast<double>(runtime_.steady_us() - sweep.started_at) / 1e6);
   if (sweep.run_processed == 0 && sweep.run_errors == 0) return;
   // A selection that came back full of failures must not spin.
   if (sweep.run_processed == 0) sweep.full = false;

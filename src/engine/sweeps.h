@@ -2,6 +2,7 @@
 
 #include "core/access.h"
 #include "log/log.h"
+#include "engine/metrics.h"
 #include "engine/runtime.h"
 #include "store/store.h"
 
@@ -46,6 +47,7 @@ class Sweeps final : public Loop {
     std::function<void(const ExecutionId&, core::TimerKind, std::move_only_function<void(Result<bool>)>)> ring;
     std::function<void(const ExecutionId&, std::move_only_function<void(Result<bool>)>)> retire;
     std::function<void(const core::IdempotencyId&, std::move_only_function<void(Result<bool>)>)> forget;
+    std::function<void(const core::DocumentId&, std::move_only_function<void(Result<bool>)>)> sweep;
     std::function<void(std::move_only_function<void(store::Session&)>)> with_session;
   };
 
@@ -62,10 +64,12 @@ class Sweeps final : public Loop {
   void clock_moved();
 
   std::vector<SweepInfo> info();
+  /// How long runs took, by sweep.
+  std::map<std::string, Durations> durations();
   SteadyUs step() override;
 
  private:
-  enum class Job : std::uint8_t { timer, retention, events, keys };
+  enum class Job : std::uint8_t { timer, retention, events, keys, workers };
   struct Sweep {
     std::string name;
     Job job = Job::timer;
@@ -80,6 +84,7 @@ class Sweeps final : public Loop {
     SteadyUs started_at = 0;
     std::uint64_t run_processed = 0, run_errors = 0;
     SweepInfo stats;
+    Durations duration;
     BackOff back_off;
     /// Times, in the store's clock, at which one of our own records will be due.
     std::set<TimeMs> upcoming;
@@ -95,6 +100,7 @@ class Sweeps final : public Loop {
   void select_timers(std::size_t index, TimeMs now);
   void select_retired(std::size_t index, TimeMs now);
   void select_keys(std::size_t index, TimeMs now);
+  void select_documents(std::size_t index, core::DocumentKind kind, TimeMs now);
   void trim_events(std::size_t index, TimeMs now);
   void selection_failed(Sweep& sweep, const Error& error);
   bool accepts(const core::ExecutionRecord& record) const;

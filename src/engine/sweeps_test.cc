@@ -64,6 +64,7 @@ class DueRows : public test::IdleReader {
     std::map<TimerKind, std::vector<core::ExecutionRecord>> rows;
     std::vector<core::ExecutionRecord> retired;
     std::vector<core::IdempotencyId> keys;
+    std::map<core::DocumentKind, std::vector<core::DocumentId>> documents;
     std::map<TimerKind, int> looks;
   };
   explicit DueRows(State& state) : state_(state) {}
@@ -94,6 +95,9 @@ class DueRows : public test::IdleReader {
     return found;
   }
   Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs, std::uint32_t) override { return state_.keys; }
+  Result<std::vector<core::DocumentId>> due_documents(core::DocumentKind kind, TimeMs, std::uint32_t) override {
+    return state_.documents[kind];
+  }
 
  private:
   State& state_;
@@ -114,6 +118,10 @@ class SweepsTest : public ::testing::Test {
       rung.push_back({id, kind, std::move(answer)});
     };
     host.retire = [this](const ExecutionId& id, Answer answer) { retired.push_back({id, {}, std::move(answer)}); };
+    host.sweep = [this](const core::DocumentId& id, Answer answer) {
+      forgotten.push_back(id.key);
+      answer(true);
+    };
     host.forget = [this](const core::IdempotencyId& id, Answer answer) {
       forgotten.push_back(id.idempotency_key);
       answer(true);
@@ -368,6 +376,16 @@ TEST_F(SweepsTest, expired_keys_and_old_events_are_removed) {
   sweeps->step();
   EXPECT_THAT(forgotten, ElementsAre("k1", "k2"));
   EXPECT_EQ(sessions.size(), 1U) << "events are trimmed on the session of an executor";
+}
+
+TEST_F(SweepsTest, silent_workers_old_tokens_and_old_events_of_the_registry_go) {
+  using K = core::DocumentKind;
+  state.documents[K::worker] = {{K::worker, " w1"}};
+  state.documents[K::worker_event] = {{K::worker_event, "e1"}};
+  state.documents[K::api_token] = {{K::api_token, "t1"}};
+  start();
+  sweeps->step();
+  EXPECT_THAT(forgotten, ::testing::UnorderedElementsAre(" w1", "e1", "t1"));
 }
 
 TEST_F(SweepsTest, stopping_says_how_many_had_not_finished) {

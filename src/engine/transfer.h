@@ -6,11 +6,13 @@
 
 namespace ff::engine {
 
-/// What a data set holds. The fingerprint is made of the names and versions of all executions, lanes and keys: data sets
-/// that differ in one of them have different ones.
+/// What a data set holds, save its registry of workers, who will register where it moves to. The fingerprint is made of
+/// the names and versions of all executions, lanes, keys and tokens: data sets that differ in one of them have different
+/// ones.
 struct Holdings {
   std::uint64_t lanes = 0;
   std::uint64_t keys = 0;
+  std::uint64_t tokens = 0;
   std::uint64_t events = 0;
   std::uint64_t executions = 0;
   std::uint64_t fingerprint = 0;

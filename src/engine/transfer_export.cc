@@ -22,6 +22,10 @@ std::uint64_t print_of(const core::IdempotencyRecord& key) {
       fmt::format("key\n{}\n{}\n{}\n{}", key.id.namespace_, key.id.operation, key.id.idempotency_key, key.version));
 }
 
+std::uint64_t print_of(const core::Document& token) {
+  return core::fnv1a64(fmt::format("token\n{}\n{}", token.id.key, token.version));
+}
+
 // Each walk calls `visit` with one record after the other and ends at the first error.
 
 template <class Visit>
@@ -33,6 +37,18 @@ Result<void> for_each_lane(store::Reader& reader, Visit&& visit) {
       if (Result<void> done = visit(lane); !done) return done;
     if (page->size() < kPage) return {};
     after = page->back().lane_id;
+  }
+}
+
+template <class Visit>
+Result<void> for_each_token(store::Reader& reader, Visit&& visit) {
+  for (std::string after;;) {
+    auto page = reader.documents(core::DocumentKind::api_token, after, kPage);
+    if (!page) return std::unexpected(page.error());
+    for (const auto& token : *page)
+      if (Result<void> done = visit(token); !done) return done;
+    if (page->size() < kPage) return {};
+    after = page->back().id.key;
   }
 }
 
@@ -131,6 +147,12 @@ class Exporter {
       return writer_.write("key", line_of(key));
     });
     if (!keys) return keys;
+    auto tokens = for_each_token(reader_, [&](const core::Document& token) {
+      ++written_.tokens;
+      written_.fingerprint += print_of(token);
+      return writer_.write("token", line_of(token));
+    });
+    if (!tokens) return tokens;
     // Before the executions: a store that chains events to executions must not find these for them.
     if (auto done = for_each_of(reader_, &store::Reader::log, [&](const Event& event) { return write_loose(event); }); !done)
       return done;
@@ -234,6 +256,8 @@ Result<Holdings> take_stock(store::Reader& reader) {
   if (auto done = for_each_lane(reader, [&](const Lane& lane) { return count(found.lanes, lane); }); !done)
     return std::unexpected(done.error());
   if (auto done = for_each_of(reader, &store::Reader::keys, [&](const auto& key) { return count(found.keys, key); }); !done)
+    return std::unexpected(done.error());
+  if (auto done = for_each_token(reader, [&](const auto& token) { return count(found.tokens, token); }); !done)
     return std::unexpected(done.error());
   auto executions =
       for_each_execution(reader, [&](const core::ExecutionRecord& record) { return count(found.executions, record); });

@@ -16,6 +16,7 @@ class PutRecords final : public core::Operation {
  public:
   std::vector<Lane> lanes;
   std::vector<core::IdempotencyRecord> keys;
+  std::vector<core::Document> tokens;
   std::vector<core::EventRecord> events;
   std::vector<WholeExecution> executions;
 
@@ -24,6 +25,7 @@ class PutRecords final : public core::Operation {
   void reads(const core::Records&, core::Reads& out) const override {
     for (const auto& lane : lanes) out.lane(lane.lane_id);
     for (const auto& key : keys) out.key(key.id);
+    for (const auto& token : tokens) out.document(token.id);
     for (const auto& whole : executions) out.execution(whole.record.id);
   }
 
@@ -38,6 +40,10 @@ class PutRecords final : public core::Operation {
       if (set.key(key.id)) return refuse(twice(key.id.idempotency_key));
       writes.key(key.id, key);
     }
+    for (const auto& token : tokens) {
+      if (set.document(token.id)) return refuse(twice(token.id.key));
+      writes.document(token);
+    }
     writes.events = events;
     for (const auto& whole : executions) {
       const ExecutionId& id = whole.record.id;
@@ -50,8 +56,9 @@ class PutRecords final : public core::Operation {
       for (const auto& event : whole.events) writes.append(event);
     }
     set.apply(std::move(writes));
-    // A key that is written counts its version up; this one keeps the one it had.
+    // What is written counts its version up; this keeps the one it had.
     for (const auto& key : keys) set.keys().write(key.id, std::make_unique<core::IdempotencyRecord>(key));
+    for (const auto& token : tokens) set.documents().write(token.id, std::make_unique<core::Document>(token));
   }
 
   void refuse(Error error) override { error_ = std::move(error); }
@@ -90,6 +97,11 @@ class Importer {
     operation(key.partition).keys.push_back(std::move(key));
     return count(0);
   }
+  Result<void> add(core::Document token) {
+    if (auto ready = take_up(Kind::token); !ready) return ready;
+    operation(0).tokens.push_back(std::move(token));
+    return count(0);
+  }
   Result<void> add(const Event& event) {
     if (auto ready = take_up(Kind::event); !ready) return ready;
     operation(event.partition).events.push_back(core::from_event(event, nullptr));
@@ -123,7 +135,7 @@ class Importer {
   }
 
  private:
-  enum class Kind { lane, key, event, execution };
+  enum class Kind { lane, key, token, event, execution };
 
   /// Kinds are never mixed: a loose event that is written beside an execution could be taken for one of its own.
   Result<void> take_up(Kind kind) {
@@ -176,10 +188,10 @@ Result<void> inspect(store::Store& store, const Holdings& wanted) {
   if (!found) return std::unexpected(found.error());
   if (*found != wanted)
     return core::fail(ErrorCode::corruption,
-                      fmt::format("The store holds {} executions, {} lanes, {} keys and {} events, the export {}, {}, {} and "
-                                  "{}{}. The store stays closed; empty it and import again.",
-                                  found->executions, found->lanes, found->keys, found->events, wanted.executions,
-                                  wanted.lanes, wanted.keys, wanted.events,
+                      fmt::format("The store holds {} executions, {} lanes, {} keys, {} tokens and {} events, the export {}, "
+                                  "{}, {}, {} and {}{}. The store stays closed; empty it and import again.",
+                                  found->executions, found->lanes, found->keys, found->tokens, found->events,
+                                  wanted.executions, wanted.lanes, wanted.keys, wanted.tokens, wanted.events,
                                   found->fingerprint == wanted.fingerprint ? "" : ", or others"));
   auto faults = (*reader)->verify(kFaultsShown);
   if (!faults) return std::unexpected(faults.error());

@@ -73,6 +73,15 @@ std::optional<core::Dataset> dataset_of(const DatasetLine& line) {
   return dataset;
 }
 
+TokenLine line_of(const core::Document& token) { return {token.id.key, token.body, token.due_at_ms, token.version}; }
+
+std::optional<core::Document> token_of(const TokenLine& line) {
+  core::Document document{{core::DocumentKind::api_token, line.key}, line.record, line.due_at_ms, line.version};
+  auto token = core::read_document<core::ApiToken>(document);
+  if (!token || core::token_key(token->token_id) != document.id) return std::nullopt;
+  return document;
+}
+
 std::optional<core::IdempotencyRecord> key_of(const KeyLine& line) {
   auto outcome = from_base64url(line.outcome);
   if (!outcome) return std::nullopt;
@@ -163,8 +172,8 @@ Result<void> ExportWriter::put(const std::string& line) {
 
 Result<void> ExportWriter::end(const Holdings& holdings) {
   core::json::object line;
-  line.emplace("end", core::to_value(EndLine{holdings.lanes, holdings.keys, holdings.events, holdings.executions,
-                                             holdings.fingerprint, digest_.finish()}));
+  line.emplace("end", core::to_value(EndLine{holdings.lanes, holdings.keys, holdings.tokens, holdings.events,
+                                             holdings.executions, holdings.fingerprint, digest_.finish()}));
   return sink_(core::json::serialize(line));
 }
 
@@ -209,7 +218,7 @@ Result<HeaderLine> ExportReader::header() {
                                                              version->get_int64(), kVersion, kExportFormat)));
   auto header = read<HeaderLine>(*body);
   if (!header) return header;
-  if (header->format_version != kExportFormat || !dataset_of(header->data_set))
+  if (header->format_version < 1 || !dataset_of(header->data_set))
     return std::unexpected(wrong("malformed", "'data_set' cannot be read. The file was damaged or altered; export again."));
   digest_.add(*line);
   digest_.add("\n");
@@ -240,6 +249,7 @@ Result<ExportReader::Line> ExportReader::next() {
   if (kind == "lane") return as_line(read<Lane>(value));
   if (kind == "event") return as_line(read<Event>(value));
   if (kind == "key") return converted(read<KeyLine>(value), [](const KeyLine& item) { return key_of(item); });
+  if (kind == "token") return converted(read<TokenLine>(value), [](const TokenLine& item) { return token_of(item); });
   if (kind == "execution")
     return converted(read<ExecutionLine>(value), [](ExecutionLine item) { return execution_of(std::move(item)); });
   return std::unexpected(wrong("malformed", "nothing of its kind is known. The file was damaged or altered; export again."));
@@ -254,7 +264,7 @@ Result<ExportReader::Line> ExportReader::end_of(const core::json::value& value, 
   auto behind = source_();
   if (!behind) return std::unexpected(behind.error());
   if (*behind) return std::unexpected(wrong("altered", "more lines follow the last. Give one export at a time."));
-  return Line(Holdings{end->lanes, end->keys, end->events, end->executions, end->fingerprint});
+  return Line(Holdings{end->lanes, end->keys, end->tokens, end->events, end->executions, end->fingerprint});
 }
 
 }  // namespace ff::engine

@@ -1,10 +1,11 @@
 #pragma once
 
 // The lines of an export. Each is a JSON object with one member, whose name says what it is: `flowfabric_export` (the
-// first), `lane`, `key`, `event` (of no stored execution), `execution` (with all that belongs to it), `end` (the last).
+// first), `lane`, `key`, `token`, `event` (of no stored execution), `execution` (with all that belongs to it), `end` (the last).
 // Bytes are base64url. A change that older programs cannot read raises `kExportFormat`.
 
 #include "core/json.h"
+#include "core/records/api_token.h"
 #include "core/records/event.h"
 #include "engine/transfer.h"
 
@@ -12,7 +13,7 @@
 
 namespace ff::engine {
 
-inline constexpr std::uint32_t kExportFormat = 1;
+inline constexpr std::uint32_t kExportFormat = 2;
 
 struct DatasetLine {
   Uuid data_set_id;
@@ -36,6 +37,13 @@ struct KeyLine {
   std::optional<ExecutionId> execution_id;
   std::string outcome;
   TimeMs created_at_ms = 0, expires_at_ms = 0;
+  std::uint64_t version = 0;
+};
+
+/// A token as it is stored: its secret is in no data set.
+struct TokenLine {
+  std::string key, record;
+  std::optional<TimeMs> due_at_ms;
   std::uint64_t version = 0;
 };
 
@@ -66,7 +74,7 @@ struct ExecutionLine {
 };
 
 struct EndLine {
-  std::uint64_t lanes = 0, keys = 0, events = 0, executions = 0, fingerprint = 0;
+  std::uint64_t lanes = 0, keys = 0, tokens = 0, events = 0, executions = 0, fingerprint = 0;
   std::string sha256;  ///< of all lines before, each with its end
 };
 
@@ -82,11 +90,13 @@ BOOST_DESCRIBE_STRUCT(ExecutionLine, (),
                        counters, times, timers, hold, progress, ending, pending, limits, current_attempt_id, lease, tags,
                        version, policy, creator_identity, idempotency_key, traceparent, payload_content_type, payload,
                        result, result_content_type, attempts, events))
-BOOST_DESCRIBE_STRUCT(EndLine, (), (lanes, keys, events, executions, fingerprint, sha256))
+BOOST_DESCRIBE_STRUCT(TokenLine, (), (key, record, due_at_ms, version))
+BOOST_DESCRIBE_STRUCT(EndLine, (), (lanes, keys, tokens, events, executions, fingerprint, sha256))
 
 // ---- records to lines and back ----
 DatasetLine line_of(const core::Dataset& dataset);
 KeyLine line_of(const core::IdempotencyRecord& record);
+TokenLine line_of(const core::Document& token);
 /// Without payload, result, attempts and events.
 ExecutionLine line_of(const core::ExecutionRecord& record, const core::ExecutionInfo& info);
 
@@ -103,6 +113,7 @@ struct WholeExecution {
 /// None where bytes are no base64url or a record would be illegal.
 std::optional<core::Dataset> dataset_of(const DatasetLine& line);
 std::optional<core::IdempotencyRecord> key_of(const KeyLine& line);
+std::optional<core::Document> token_of(const TokenLine& line);
 std::optional<WholeExecution> execution_of(ExecutionLine line);
 
 // ---- the file ----
@@ -148,7 +159,7 @@ class ExportReader {
  public:
   explicit ExportReader(const LineSource& source) : source_(source) {}
 
-  using Line = std::variant<Lane, core::IdempotencyRecord, Event, WholeExecution, Holdings>;
+  using Line = std::variant<Lane, core::IdempotencyRecord, core::Document, Event, WholeExecution, Holdings>;
 
   Result<HeaderLine> header();
   /// `Holdings` comes last, when everything before it was as it was written.

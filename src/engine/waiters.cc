@@ -97,6 +97,13 @@ std::size_t ClaimWaiters::count() {
   return parked_.size();
 }
 
+std::map<std::string, std::size_t> ClaimWaiters::count_by_lane() {
+  std::lock_guard guard(mutex_);
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [lane, waiters] : by_lane_) counts.emplace(lane, waiters.size());
+  return counts;
+}
+
 std::vector<std::string> ClaimWaiters::lanes() {
   std::lock_guard guard(mutex_);
   std::vector<std::string> names;
@@ -133,44 +140,51 @@ void ClaimWaiters::stop() {
   for (auto& claim : left) claim->callback(core::LeasedTasks{});
 }
 
-// ---- waiting for an end -------------------------------------------------------------------------------------------
+// ---- waiting for a change -----------------------------------------------------------------------------------------
 
-bool EndWaiters::park(const ExecutionId& id, SteadyUs deadline, Wake wake) {
+bool ChangeWaiters::park(const ExecutionId& id, bool only_ends, SteadyUs deadline, Wake wake) {
   {
     std::lock_guard guard(mutex_);
     if (closed_ || parked_.size() >= waiters_max_) return false;
-    parked_.emplace(id, Waiter{deadline, std::move(wake)});
+    parked_.emplace(id, Waiter{only_ends, deadline, std::move(wake)});
+    count_ = parked_.size();
   }
   if (runner_) runner_->notify();
   return true;
 }
 
-void EndWaiters::ended(const ExecutionId& id) {
+void ChangeWaiters::changed(const ExecutionId& id, bool ended) {
+  // Whoever parks looks afterwards: a change that is not seen here is seen there.
+  if (count_.load() == 0) return;
   {
     std::lock_guard guard(mutex_);
     auto [from, to] = parked_.equal_range(id);
-    if (from == to) return;
-    for (auto it = from; it != to; ++it) ready_.push_back(std::move(it->second.wake));
-    parked_.erase(from, to);
+    const std::size_t before = ready_.size();
+    for (auto it = from; it != to;) {
+      if (it->second.only_ends && !ended) {
+        ++it;
+        continue;
+      }
+      ready_.push_back(std::move(it->second.wake));
+      it = parked_.erase(it);
+    }
+    if (ready_.size() == before) return;
+    count_ = parked_.size();
   }
   if (runner_) runner_->notify();
 }
 
-void EndWaiters::look_again() {
+void ChangeWaiters::look_again() {
   {
     std::lock_guard guard(mutex_);
     for (auto& [id, waiter] : parked_) ready_.push_back(std::move(waiter.wake));
     parked_.clear();
+    count_ = 0;
   }
   if (runner_) runner_->notify();
 }
 
-std::size_t EndWaiters::count() {
-  std::lock_guard guard(mutex_);
-  return parked_.size();
-}
-
-SteadyUs EndWaiters::step() {
+SteadyUs ChangeWaiters::step() {
   std::vector<Wake> ready, over;
   SteadyUs next = kNever;
   {
@@ -186,19 +200,21 @@ SteadyUs EndWaiters::step() {
         ++it;
       }
     }
+    count_ = parked_.size();
   }
   for (auto& wake : ready) wake(false);
   for (auto& wake : over) wake(true);
   return next;
 }
 
-void EndWaiters::stop() {
+void ChangeWaiters::stop() {
   std::vector<Wake> left;
   {
     std::lock_guard guard(mutex_);
     closed_ = true;
     for (auto& [id, waiter] : parked_) left.push_back(std::move(waiter.wake));
     parked_.clear();
+    count_ = 0;
     for (auto& wake : ready_) left.push_back(std::move(wake));
     ready_.clear();
   }

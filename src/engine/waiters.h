@@ -43,6 +43,7 @@ class ClaimWaiters final : public Loop {
 
   std::uint64_t next_arrival();
   std::size_t count();
+  std::map<std::string, std::size_t> count_by_lane();
   /// The lanes that somebody waits for.
   std::vector<std::string> lanes();
   bool has_named();
@@ -64,32 +65,34 @@ class ClaimWaiters final : public Loop {
   std::unique_ptr<Runner> runner_;
 };
 
-/// Readers that wait for an execution to end.
-class EndWaiters final : public Loop {
+/// Readers that wait for an execution to end, or to change at all.
+class ChangeWaiters final : public Loop {
  public:
-  /// Called with the id once it has ended, may have ended, or the time is over.
+  /// Called once it has come to that, or may have, or the time is over.
   using Wake = std::move_only_function<void(bool time_over)>;
 
-  EndWaiters(Runtime& runtime, std::uint32_t waiters_max) : runtime_(runtime), waiters_max_(waiters_max) {}
-  void start() { runtime_.start("ff-ends", *this, runner_); }
+  ChangeWaiters(Runtime& runtime, std::uint32_t waiters_max) : runtime_(runtime), waiters_max_(waiters_max) {}
+  void start() { runtime_.start("ff-changes", *this, runner_); }
   void stop();
 
   /// False when there are too many, or the waiters are closed.
-  bool park(const ExecutionId& id, SteadyUs deadline, Wake wake);
-  void ended(const ExecutionId& id);
+  bool park(const ExecutionId& id, bool only_ends, SteadyUs deadline, Wake wake);
+  void changed(const ExecutionId& id, bool ended);
   /// Something changed that this process did not do, or a poll is due: everybody looks again.
   void look_again();
-  std::size_t count();
+  std::size_t count() const { return count_.load(std::memory_order_relaxed); }
 
   SteadyUs step() override;
 
  private:
   struct Waiter {
+    bool only_ends;
     SteadyUs deadline;
     Wake wake;
   };
   Runtime& runtime_;
   std::uint32_t waiters_max_;
+  std::atomic<std::size_t> count_ = 0;  ///< of those that are parked
   std::mutex mutex_;
   bool closed_ = false;
   std::multimap<ExecutionId, Waiter> parked_;

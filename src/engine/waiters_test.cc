@@ -168,45 +168,58 @@ TEST_F(ClaimWaitersTest, stopping_answers_everybody_and_lets_nobody_in) {
   EXPECT_EQ(waiters.count(), 0U);
 }
 
-// ---- waiting for an end -------------------------------------------------------------------------------------------
+// ---- waiting for a change ----------------------------------------------------------------------------------------
 
-class EndWaitersTest : public ::testing::Test {
+class ChangeWaitersTest : public ::testing::Test {
  protected:
-  EndWaitersTest() { waiters.start(); }
+  ChangeWaitersTest() { waiters.start(); }
 
-  bool park(const ExecutionId& id, std::string name, SteadyUs for_us = 10'000'000) {
-    return waiters.park(id, runtime.now_us + for_us,
+  bool park(const ExecutionId& id, std::string name, SteadyUs for_us = 10'000'000, bool only_ends = true) {
+    return waiters.park(id, only_ends, runtime.now_us + for_us,
                         [this, name](bool time_over) { woken.push_back(name + (time_over ? " over" : " look")); });
   }
 
   test::ManualRuntime runtime;
-  EndWaiters waiters{runtime, 3};
+  ChangeWaiters waiters{runtime, 3};
   std::vector<std::string> woken;
 };
 
-TEST_F(EndWaitersTest, an_end_wakes_those_who_wait_for_it_on_the_loop) {
+TEST_F(ChangeWaitersTest, an_end_wakes_those_who_wait_for_it_on_the_loop) {
   park(kFirst, "a");
   park(kFirst, "b");
   park(kOther, "c");
-  const int before = runtime.notified("ff-ends");
-  waiters.ended(kFirst);
+  const int before = runtime.notified("ff-changes");
+  waiters.changed(kFirst, true);
   EXPECT_THAT(woken, IsEmpty()) << "not on the thread that committed";
-  EXPECT_EQ(runtime.notified("ff-ends"), before + 1);
+  EXPECT_EQ(runtime.notified("ff-changes"), before + 1);
   EXPECT_EQ(waiters.step(), runtime.now_us + 10'000'000);
   EXPECT_THAT(woken, UnorderedElementsAre("a look", "b look"));
   EXPECT_EQ(waiters.count(), 1U);
 }
 
-TEST_F(EndWaitersTest, an_end_that_nobody_waits_for_wakes_nothing) {
+TEST_F(ChangeWaitersTest, an_end_that_nobody_waits_for_wakes_nothing) {
   park(kFirst, "a");
-  const int before = runtime.notified("ff-ends");
-  waiters.ended(kOther);
-  EXPECT_EQ(runtime.notified("ff-ends"), before);
+  const int before = runtime.notified("ff-changes");
+  waiters.changed(kOther, true);
+  EXPECT_EQ(runtime.notified("ff-changes"), before);
   waiters.step();
   EXPECT_THAT(woken, IsEmpty());
 }
 
-TEST_F(EndWaitersTest, time_runs_out) {
+TEST_F(ChangeWaitersTest, a_change_wakes_those_who_wait_for_any) {
+  park(kFirst, "end");
+  park(kFirst, "any", 10'000'000, false);
+  waiters.changed(kFirst, false);
+  waiters.step();
+  EXPECT_THAT(woken, ElementsAre("any look"));
+  EXPECT_EQ(waiters.count(), 1U);
+  park(kFirst, "any again", 10'000'000, false);
+  waiters.changed(kFirst, true);
+  waiters.step();
+  EXPECT_THAT(woken, UnorderedElementsAre("any look", "end look", "any again look"));
+}
+
+TEST_F(ChangeWaitersTest, time_runs_out) {
   park(kFirst, "long", 5'000'000);
   park(kOther, "short", 1'000'000);
   EXPECT_EQ(waiters.step(), runtime.now_us + 1'000'000);
@@ -218,7 +231,7 @@ TEST_F(EndWaitersTest, time_runs_out) {
   EXPECT_THAT(woken, ElementsAre("short over", "long over"));
 }
 
-TEST_F(EndWaitersTest, everybody_looks_again_after_a_foreign_commit) {
+TEST_F(ChangeWaitersTest, everybody_looks_again_after_a_foreign_commit) {
   park(kFirst, "a");
   park(kOther, "b");
   waiters.look_again();
@@ -227,12 +240,12 @@ TEST_F(EndWaitersTest, everybody_looks_again_after_a_foreign_commit) {
   EXPECT_EQ(waiters.count(), 0U);
 }
 
-TEST_F(EndWaitersTest, it_is_bounded_and_closes_for_good) {
+TEST_F(ChangeWaitersTest, it_is_bounded_and_closes_for_good) {
   EXPECT_TRUE(park(kFirst, "a"));
   EXPECT_TRUE(park(kFirst, "b"));
   EXPECT_TRUE(park(kOther, "c"));
   EXPECT_FALSE(park(kOther, "d"));
-  waiters.ended(kOther);
+  waiters.changed(kOther, true);
   waiters.stop();
   EXPECT_THAT(woken, UnorderedElementsAre("a over", "b over", "c over"));
   EXPECT_FALSE(park(kFirst, "e"));

@@ -16,7 +16,8 @@ constexpr std::uint64_t kNoBound = UINT32_MAX;
 
 /// The sweeps whose interval can be set.
 constexpr const char* kSweeps[] = {"delayed_promoter",  "lease_expiry",  "attempt_timeout", "execution_deadline",
-                                   "retention_trimmer", "event_trimmer", "expired_records"};
+                                   "retention_trimmer", "event_trimmer", "expired_records",
+                                   "worker_registry_ttl_sweep"};
 
 /// Settings of parts that this version does not have: they are read and checked, and whoever gives one is told.
 constexpr std::string_view kWithoutEffect[] = {"event_shards",          "waitpoint_secret",  "waitpoint_kid",

@@ -124,6 +124,7 @@ void BatchRun::make_units() {
   std::map<ExecutionId, std::size_t> executions;
   std::map<std::string, std::size_t> lanes;
   std::map<core::IdempotencyId, std::size_t> keys;
+  std::map<core::DocumentId, std::size_t> documents;
   const core::WorkingSet nothing;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     Reads reads(nothing);
@@ -132,6 +133,7 @@ void BatchRun::make_units() {
     join_owners(executions, reads.infos, i, sharing);
     join_owners(lanes, reads.lanes, i, sharing);
     join_owners(keys, reads.keys, i, sharing);
+    join_owners(documents, reads.documents, i, sharing);
   }
   std::map<std::size_t, Unit*> by_root;
   for (std::size_t i = 0; i < plain.size(); ++i) {

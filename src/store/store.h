@@ -170,6 +170,15 @@ struct LeaseQuery {
   std::uint32_t limit = 1000;
 };
 
+/// What to list of the audit log, which is the operator events of all partitions. Parts that are set must all hold.
+struct AuditQuery {
+  std::optional<std::string> namespace_, actor, event_type;
+  std::optional<ExecutionId> execution_id;
+  std::optional<TimeMs> since_ms;
+  std::string after;  ///< where the page before ended, as it said in `next`
+  std::uint32_t limit = 50;
+};
+
 /// Reads committed state; takes no locks and writes nothing. One thread at a time.
 class Reader {
  public:
@@ -209,6 +218,16 @@ class Reader {
   virtual Result<std::vector<ExecutionId>> retired(TimeMs now, std::uint32_t limit,
                                                    const std::function<bool(const ExecutionRecord&)>& accept) = 0;
   virtual Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs now, std::uint32_t limit) = 0;
+
+  virtual Result<std::optional<core::Document>> document(const core::DocumentId& id) = 0;
+  /// By key, those after `after`.
+  virtual Result<std::vector<core::Document>> documents(core::DocumentKind kind, const std::string& after,
+                                                        std::uint32_t limit) = 0;
+  /// Those that are due, earliest first.
+  virtual Result<std::vector<core::DocumentId>> due_documents(core::DocumentKind kind, TimeMs now,
+                                                              std::uint32_t limit) = 0;
+  /// Newest first. A page looks at no more than `kListWalkMax` events, and may therefore be short.
+  virtual Result<Walk<Event>> audit(const AuditQuery& query) = 0;
 
   /// Walks everything that is stored and compares what is derived (index columns, states) with what should be.
   /// Returns one line per fault, at most `limit`.

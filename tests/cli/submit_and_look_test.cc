@@ -140,7 +140,8 @@ TEST(CliLook, get_has_readable_sections) {
   const std::string id = box.submit({"k", "--payload", "123", "--tag", "who=\x1b[31mme"});
   const Ended ended = box.ff({"get", id});
   EXPECT_EQ(ended.code, 0);
-  EXPECT_THAT(ended.out, StartsWith(id + "  waiting\nIt waits for a worker of lane 'default', 0 before it.\n"));
+  EXPECT_THAT(ended.out, StartsWith(id + "  waiting\nIt waits for a worker: no live worker serves lane 'default'; 0 "
+                                         "before it.\n"));
   for (const char* title : {"\nExecution\n", "\nState\n", "\nTimes\n", "\nCounters\n", "\nPolicy\n"})
     EXPECT_THAT(ended.out, HasSubstr(title));
   EXPECT_THAT(ended.out, HasSubstr("payload    3 B, application/json"));

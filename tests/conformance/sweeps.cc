@@ -71,7 +71,8 @@ TEST_P(Background, T2_the_list_of_sweeps) {
   for (const auto& each : must(fabric.info()).sweeps) intervals[each.sweep] = each.interval_ms;
   const std::map<std::string, std::uint64_t> expected = {
       {"delayed_promoter", 750},     {"lease_expiry", 1'000},   {"attempt_timeout", 2'000}, {"execution_deadline", 5'000},
-      {"retention_trimmer", 60'000}, {"event_trimmer", 60'000}, {"expired_records", 60'000}};
+      {"retention_trimmer", 60'000}, {"event_trimmer", 60'000}, {"expired_records", 60'000},
+      {"worker_registry_ttl_sweep", 30'000}};
   EXPECT_EQ(intervals, expected);
   restart({.sweep_interval_ms = {{"lease_expiry", 77}}});
   EXPECT_EQ(sweep("lease_expiry").interval_ms, 77U);

@@ -2,6 +2,8 @@
 
 #include "conformance/conformance.h"
 
+#include <future>
+
 #include <condition_variable>
 #include <thread>
 
@@ -207,6 +209,38 @@ TEST_P(Scheduling, T29_closing_answers_everybody) {
   EXPECT_THAT(fabric.claim(request()), Refused(ErrorCode::draining));
   restart();
   EXPECT_EQ(vector_of(id), kRunning);
+}
+
+TEST_P(Executions, a_history_can_be_followed) {
+  const auto id = submit();
+  const auto none = must(fabric.history({.execution_id = id, .wait_ms = 1}));
+  EXPECT_THAT(none.items, IsEmpty());
+  ASSERT_TRUE(none.next_cursor) << "where to go on";
+  std::promise<Result<Page<Event>>> told;
+  fabric.history({.execution_id = id, .cursor = *none.next_cursor, .wait_ms = 60'000},
+                 [&](Result<Page<Event>> page) { told.set_value(std::move(page)); });
+  must(fabric.change_priority(id, 5));
+  auto page = must(told.get_future().get());
+  ASSERT_THAT(page.items, SizeIs(1));
+  EXPECT_EQ(page.items[0].event_type, "priority_changed");
+  ASSERT_TRUE(page.next_cursor);
+
+  // What another process did is noticed too.
+  std::promise<Result<Page<Event>>> more;
+  fabric.history({.execution_id = id, .cursor = *page.next_cursor, .wait_ms = 60'000},
+                 [&](Result<Page<Event>> next) { more.set_value(std::move(next)); });
+  Opened other = open_another();
+  must(other.fabric.cancel(id));
+  page = must(more.get_future().get());
+  EXPECT_THAT(page.items, Not(IsEmpty()));
+  while (page.next_cursor) {
+    const auto next = must(fabric.history({.execution_id = id, .cursor = *page.next_cursor, .wait_ms = 60'000}));
+    page = next;
+  }
+  EXPECT_THAT(must(fabric.history({.execution_id = id, .wait_ms = 60'000})).next_cursor, ::testing::Eq(std::nullopt))
+      << "it has ended: there is nothing to wait for";
+  EXPECT_THAT(fabric.history({.execution_id = id, .wait_ms = 60'001}), Refused(ErrorCode::invalid_input));
+  EXPECT_THAT(fabric.history({.execution_id = next_id(), .wait_ms = 60'000}), Refused(ErrorCode::execution_not_found));
 }
 
 }  // namespace ff::test

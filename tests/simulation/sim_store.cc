@@ -123,6 +123,18 @@ class SimStore::FaultyReader final : public Reader {
   Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs now, std::uint32_t limit) override {
     return unless_fault(&Reader::expired_keys, now, limit);
   }
+  Result<std::optional<core::Document>> document(const core::DocumentId& id) override {
+    return unless_fault(&Reader::document, id);
+  }
+  Result<std::vector<core::Document>> documents(core::DocumentKind kind, const std::string& after,
+                                                std::uint32_t limit) override {
+    return unless_fault(&Reader::documents, kind, after, limit);
+  }
+  Result<std::vector<core::DocumentId>> due_documents(core::DocumentKind kind, TimeMs now,
+                                                      std::uint32_t limit) override {
+    return unless_fault(&Reader::due_documents, kind, now, limit);
+  }
+  Result<Walk<Event>> audit(const AuditQuery& query) override { return unless_fault(&Reader::audit, query); }
   Result<Walk<core::IdempotencyRecord>> keys(const std::string& after, std::uint32_t limit) override {
     return unless_fault(&Reader::keys, after, limit);
   }

@@ -98,6 +98,16 @@ class FaultyReader final : public Reader {
   Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs now, std::uint32_t limit) override {
     return inner_->expired_keys(now, limit);
   }
+  Result<std::optional<core::Document>> document(const core::DocumentId& id) override { return inner_->document(id); }
+  Result<std::vector<core::Document>> documents(core::DocumentKind kind, const std::string& after,
+                                                std::uint32_t limit) override {
+    return inner_->documents(kind, after, limit);
+  }
+  Result<std::vector<core::DocumentId>> due_documents(core::DocumentKind kind, TimeMs now,
+                                                      std::uint32_t limit) override {
+    return inner_->due_documents(kind, now, limit);
+  }
+  Result<Walk<Event>> audit(const AuditQuery& query) override { return inner_->audit(query); }
   Result<Walk<core::IdempotencyRecord>> keys(const std::string& after, std::uint32_t limit) override {
     return inner_->keys(after, limit);
   }

@@ -34,6 +34,14 @@ class IdleReader : public store::Reader {
     return unasked();
   }
   Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs, std::uint32_t) override { return unasked(); }
+  Result<std::optional<core::Document>> document(const core::DocumentId&) override { return unasked(); }
+  Result<std::vector<core::Document>> documents(core::DocumentKind, const std::string&, std::uint32_t) override {
+    return unasked();
+  }
+  Result<std::vector<core::DocumentId>> due_documents(core::DocumentKind, TimeMs, std::uint32_t) override {
+    return unasked();
+  }
+  Result<store::Walk<Event>> audit(const store::AuditQuery&) override { return unasked(); }
   Result<store::Walk<core::IdempotencyRecord>> keys(const std::string&, std::uint32_t) override { return unasked(); }
   Result<store::Walk<Event>> log(const std::string&, std::uint32_t) override { return unasked(); }
   Result<std::vector<std::string>> verify(std::uint32_t) override { return unasked(); }

@@ -60,6 +60,7 @@ class Rules {
     copy(from.attempts(), set.attempts());
     copy(from.lanes(), set.lanes());
     copy(from.keys(), set.keys());
+    copy(from.documents(), set.documents());
     set.events() = from.events();
     ids_ = other.ids_;
     seed_ = other.seed_;
@@ -206,12 +207,13 @@ class Rules {
     for (const auto& key : wanted.attempts) set.attempts().loaded(key, std::nullopt);
     for (const auto& id : wanted.lanes) set.lanes().loaded(id, std::nullopt);
     for (const auto& id : wanted.keys) set.keys().loaded(id, std::nullopt);
+    for (const auto& id : wanted.documents) set.documents().loaded(id, std::nullopt);
   }
 
   void apply(core::Writes writes, std::string_view name) {
     EXPECT_EQ(writes.broken(), "") << name;
     wrote_ = !(writes.executions.empty() && writes.erased.empty() && writes.infos.empty() && writes.payloads.empty() &&
-               writes.results.empty() && writes.attempts.empty() && writes.lanes.empty() && writes.keys.empty() &&
+               writes.results.empty() && writes.attempts.empty() && writes.lanes.empty() && writes.keys.empty() && writes.documents.empty() &&
                writes.events.empty());
     before_.clear();
     for (const auto& slot : set.executions().slots())

@@ -33,7 +33,7 @@ Decision<Changed> decide(const CancelByOperator& op, const Records& in, TimeMs n
 
   ExecutionRecord cancelled = record;
   cancel_record(cancelled, {op.reason, CancelSource::operator_override}, writes);
-  writes.append(operator_event(record, "execution_cancelled", op.caller.actor, reason_details(op.reason), now));
+  writes.append(operator_event(record, "execution_cancelled", op.caller, reason_details(op.reason), now));
   writes.update(record, std::move(cancelled));
   return {Changed{op.id, PublicState::cancelled, false}, std::move(writes)};
 }

@@ -18,8 +18,8 @@ Decision<PriorityChanged> decide(const ChangePriorityOp& op, const Records& in, 
   ExecutionRecord changed = record;
   changed.priority = clamp_priority(op.priority);
   const PriorityChanged reply{record.priority, changed.priority};
-  const json::object details{{"old_priority", reply.old_priority}, {"new_priority", reply.new_priority}};
-  writes.append(operator_event(record, "priority_changed", op.caller.actor, json::serialize(details), now));
+  json::object details{{"old_priority", reply.old_priority}, {"new_priority", reply.new_priority}};
+  writes.append(operator_event(record, "priority_changed", op.caller, std::move(details), now));
   writes.update(record, std::move(changed));
   return {reply, std::move(writes)};
 }
@@ -49,8 +49,7 @@ Decision<Changed> decide(const SetTagsOp& op, const Records& in, TimeMs now) {
 
   ExecutionRecord changed = record;
   changed.tags = merged.empty() ? nullptr : std::make_shared<const Tags>(std::move(merged));
-  writes.append(operator_event(changed, "tags_changed", op.caller.actor,
-                               json::serialize(json::object{{"tags", std::move(given)}}), now));
+  writes.append(operator_event(changed, "tags_changed", op.caller, json::object{{"tags", std::move(given)}}, now));
   const PublicState state = record.state.public_state;
   writes.update(record, std::move(changed));
   return {Changed{op.id, state, false}, std::move(writes)};
@@ -95,8 +94,8 @@ Decision<Changed> decide(const Replay& op, const Records& in, TimeMs now) {
     again.timers.execution_deadline_at_ms.reset();
   writes.result(op.id, std::nullopt);
 
-  const json::object details{{"branch", "normal"}, {"groups_reset", 0}, {"replay_count", again.counters.replay_count}};
-  writes.append(operator_event(record, "replayed", op.caller.actor, json::serialize(details), now));
+  json::object details{{"branch", "normal"}, {"groups_reset", 0}, {"replay_count", again.counters.replay_count}};
+  writes.append(operator_event(record, "replayed", op.caller, std::move(details), now));
   writes.update(record, std::move(again));
   return {Changed{op.id, writes.saved().state.public_state, false}, std::move(writes)};
 }

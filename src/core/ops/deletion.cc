@@ -17,7 +17,7 @@ Decision<Done> decide(const DeleteExecution& op, const Records& in, TimeMs now) 
                              name_of(record.state.public_state)),
                  {{"execution_id", op.id.to_string()}}),
             std::move(writes)};
-  writes.append(operator_event(record, "execution_deleted", op.caller.actor, "{}", now));
+  writes.append(operator_event(record, "execution_deleted", op.caller, {}, now));
   writes.erase(op.id);
   return {Done{}, std::move(writes)};
 }

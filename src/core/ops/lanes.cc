@@ -49,7 +49,7 @@ Decision<Lane> decide(const ConfigureLaneOp& op, const Records& in, TimeMs now) 
   json::object details{{"lane_id", request.lane_id}, {"old", settings_of(before)}, {"new", settings_of(after)}};
   if (request.reason) details["reason"] = *request.reason;
   writes.lane(std::move(after));
-  writes.append(operator_event("default", "lane_configured", op.caller.actor, json::serialize(details), now));
+  writes.append(operator_event("default", "lane_configured", op.caller, std::move(details), now));
   return {writes.lanes.back(), std::move(writes)};
 }
 

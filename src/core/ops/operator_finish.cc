@@ -27,7 +27,7 @@ Decision<Changed> decide(const CompleteByOperator& op, const Records& in, TimeMs
   release_lease(ended, {ReleaseOp::operator_, LeaseEventType::revoked, "operator_completed"}, writes);
   end_attempt(ended, {AttemptRecordState::ended_success, AttemptOutcome::success}, now);
   end_execution(ended, TerminalOutcome::success, writes);
-  writes.append(operator_event(record, "execution_completed", op.caller.actor, reason_details(op.reason), now));
+  writes.append(operator_event(record, "execution_completed", op.caller, reason_details(op.reason), now));
   writes.update(record, std::move(ended));
   if (op.result) writes.result(op.id, ResultPart{op.result, op.content_type});
   return {Changed{op.id, PublicState::completed, false}, std::move(writes)};
@@ -50,7 +50,7 @@ Decision<Changed> decide(const FailByOperator& op, const Records& in, TimeMs now
   ended.ending.failure_reason = ended.ending.last_failure_message = op.message;
   ended.ending.failure_category = op.category;
   end_execution(ended, TerminalOutcome::failed, writes);
-  writes.append(operator_event(record, "execution_failed", op.caller.actor, reason_details(op.reason), now));
+  writes.append(operator_event(record, "execution_failed", op.caller, reason_details(op.reason), now));
   writes.update(record, std::move(ended));
   return {Changed{op.id, PublicState::failed, false}, std::move(writes)};
 }

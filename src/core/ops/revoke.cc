@@ -48,7 +48,7 @@ Decision<Revoked> decide(const Revoke& op, const Records& in, TimeMs now) {
   revoked.attempt->released_lease_epoch = record.counters.current_lease_epoch;
   revoked.attempt->release_op = ReleaseOp::revoke;
   revoked.attempt->release_delay_until_ms.reset();
-  writes.append(operator_event(record, "lease_revoked", op.caller.actor, reason_details(reason), now));
+  writes.append(operator_event(record, "lease_revoked", op.caller, reason_details(reason), now));
   const Revoked reply{record.lease->current_lease_id, record.counters.current_lease_epoch, {}};
   writes.update(record, std::move(revoked));
   return {reply, std::move(writes)};

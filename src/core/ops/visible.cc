@@ -11,10 +11,10 @@ Result<const ExecutionRecord*> visible(const Records& in, const ExecutionId& id,
   return record;
 }
 
-std::string reason_details(const std::optional<std::string>& reason) {
+json::object reason_details(const std::optional<std::string>& reason) {
   json::object details;
   if (reason) details["reason"] = *reason;
-  return json::serialize(details);
+  return details;
 }
 
 }  // namespace ff::core

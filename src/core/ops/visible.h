@@ -9,6 +9,6 @@ namespace ff::core {
 Result<const ExecutionRecord*> visible(const Records& in, const ExecutionId& id, const Caller& caller);
 
 /// `{"reason": ...}`, the details of most operator events; empty without a reason.
-std::string reason_details(const std::optional<std::string>& reason);
+json::object reason_details(const std::optional<std::string>& reason);
 
 }  // namespace ff::core

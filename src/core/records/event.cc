@@ -14,6 +14,14 @@ EventRecord about(const ExecutionRecord& record, EventKind kind, TimeMs now) {
   return event;
 }
 
+void set_act(EventRecord& event, std::string_view event_type, const Caller& caller, json::object details) {
+  if (!caller.request_id.empty()) details["request_id"] = caller.request_id;
+  if (!caller.remote.empty()) details["remote"] = caller.remote;
+  event.event_type = event_type;
+  event.actor = caller.actor;
+  event.details = json::serialize(details);
+}
+
 }  // namespace
 
 EventRecord completion_event(const ExecutionRecord& ended, TimeMs now) {
@@ -37,24 +45,20 @@ EventRecord lease_event(const ExecutionRecord& record, LeaseEventType type, std:
   return event;
 }
 
-EventRecord operator_event(const ExecutionRecord& record, std::string_view event_type, std::string_view actor,
-                           std::string details, TimeMs now) {
+EventRecord operator_event(const ExecutionRecord& record, std::string_view event_type, const Caller& caller,
+                           json::object details, TimeMs now) {
   EventRecord event = about(record, EventKind::operator_, now);
-  event.event_type = event_type;
-  event.actor = actor;
-  event.details = std::move(details);
+  set_act(event, event_type, caller, std::move(details));
   return event;
 }
 
-EventRecord operator_event(std::string_view namespace_, std::string_view event_type, std::string_view actor,
-                           std::string details, TimeMs now) {
+EventRecord operator_event(std::string_view namespace_, std::string_view event_type, const Caller& caller,
+                           json::object details, TimeMs now) {
   EventRecord event;
   event.kind = EventKind::operator_;
   event.namespace_ = namespace_;
   event.occurred_at_ms = now;
-  event.event_type = event_type;
-  event.actor = actor;
-  event.details = std::move(details);
+  set_act(event, event_type, caller, std::move(details));
   return event;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/caller.h"
+#include "core/json.h"
 #include "core/records/execution.h"
 
 namespace ff::core {
@@ -35,11 +37,12 @@ struct EventRecord {
 EventRecord completion_event(const ExecutionRecord& ended, TimeMs now);
 /// About the lease that `record` holds; call it before the lease is cleared.
 EventRecord lease_event(const ExecutionRecord& record, LeaseEventType type, std::string_view reason, TimeMs now);
-EventRecord operator_event(const ExecutionRecord& record, std::string_view event_type, std::string_view actor,
-                           std::string details, TimeMs now);
+/// What an operator did; `details` is added to by where the call came from.
+EventRecord operator_event(const ExecutionRecord& record, std::string_view event_type, const Caller& caller,
+                           json::object details, TimeMs now);
 /// An event about no execution; it stands in the log of partition 0.
-EventRecord operator_event(std::string_view namespace_, std::string_view event_type, std::string_view actor,
-                           std::string details, TimeMs now);
+EventRecord operator_event(std::string_view namespace_, std::string_view event_type, const Caller& caller,
+                           json::object details, TimeMs now);
 
 /// The event as readers see it.
 Event to_event(const EventRecord& record, std::int64_t event_id);

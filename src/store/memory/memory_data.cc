@@ -64,6 +64,13 @@ void MemoryData::save(const core::WorkingSet& const_set) {
     else
       keys.erase(slot.key);
   }
+  for (const auto& slot : set.documents().slots()) {
+    if (!slot.dirty) continue;
+    if (slot.value)
+      documents[slot.key] = *slot.value;
+    else
+      documents.erase(slot.key);
+  }
   for (const auto& event : set.events()) append(event);
 }
 

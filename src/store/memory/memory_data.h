@@ -32,6 +32,7 @@ class MemoryData {
   std::map<core::AttemptKey, Attempt> attempts;
   std::map<std::string, Lane> lanes;
   std::map<core::IdempotencyId, core::IdempotencyRecord> keys;
+  std::map<core::DocumentId, core::Document> documents;
   std::deque<StoredEvent> events;
   std::map<ExecutionId, std::vector<std::int64_t>> events_of;
   std::int64_t last_event_id = 0;

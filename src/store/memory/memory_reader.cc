@@ -1,5 +1,6 @@
 #include "core/state.h"
 #include "core/view.h"
+#include "store/audit.h"
 #include "store/lease_page.h"
 #include "store/memory/memory_shared.h"
 
@@ -246,6 +247,44 @@ class MemoryReader final : public Reader {
       walk.items.push_back(core::to_event(it->event, it->event_id));
     if (it != data_.events.end()) walk.next = std::to_string(walk.items.back().event_id);
     return walk;
+  }
+
+  Result<std::optional<core::Document>> document(const core::DocumentId& id) override {
+    std::lock_guard guard(data_.mutex);
+    auto it = data_.documents.find(id);
+    return it == data_.documents.end() ? std::nullopt : std::optional(it->second);
+  }
+
+  Result<std::vector<core::Document>> documents(core::DocumentKind kind, const std::string& after,
+                                                std::uint32_t limit) override {
+    std::lock_guard guard(data_.mutex);
+    std::vector<core::Document> found;
+    for (auto it = data_.documents.upper_bound({kind, after});
+         it != data_.documents.end() && it->first.kind == kind && found.size() < limit; ++it)
+      found.push_back(it->second);
+    return found;
+  }
+
+  Result<std::vector<core::DocumentId>> due_documents(core::DocumentKind kind, TimeMs now,
+                                                      std::uint32_t limit) override {
+    std::lock_guard guard(data_.mutex);
+    std::set<std::pair<TimeMs, core::DocumentId>> due;
+    for (const auto& [id, document] : data_.documents)
+      if (id.kind == kind && document.due_at_ms && *document.due_at_ms <= now) due.emplace(*document.due_at_ms, id);
+    std::vector<core::DocumentId> found;
+    for (auto it = due.begin(); it != due.end() && found.size() < limit; ++it) found.push_back(it->second);
+    return found;
+  }
+
+  Result<Walk<Event>> audit(const AuditQuery& query) override {
+    std::lock_guard guard(data_.mutex);
+    const std::int64_t before = query.after.empty() ? std::numeric_limits<std::int64_t>::max() : std::stoll(query.after);
+    AuditPage page(query);
+    for (auto it = data_.events.rbegin(); it != data_.events.rend(); ++it) {
+      if (it->event_id >= before || it->event.kind != EventKind::operator_) continue;
+      if (!page.add(core::to_event(it->event, it->event_id), std::to_string(it->event_id))) break;
+    }
+    return page.take();
   }
 
   Result<std::vector<std::string>> verify(std::uint32_t limit) override {

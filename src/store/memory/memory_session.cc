@@ -109,6 +109,7 @@ void MemorySession::fill(core::WorkingSet& set, const core::Reads& reads) {
   for (const auto& key : reads.attempts) set.attempts().loaded(key, found(data.attempts, key));
   for (const auto& id : reads.lanes) set.lanes().loaded(id, found(data.lanes, id));
   for (const auto& key : reads.keys) set.keys().loaded(key, found(data.keys, key));
+  for (const auto& id : reads.documents) set.documents().loaded(id, found(data.documents, id));
 }
 
 Result<Step> MemorySession::load(std::span<Unit* const> units, std::span<core::Reads> reads, LoadMode mode) {
@@ -213,6 +214,8 @@ bool MemorySession::conflicts(core::WorkingSet& set) const {
     if (changed(data.keys, slot, std::equal_to<>())) return true;
   for (const auto& slot : set.lanes().slots())
     if (slot.dirty && changed(data.lanes, slot, std::equal_to<>())) return true;
+  for (const auto& slot : set.documents().slots())
+    if (slot.dirty && changed(data.documents, slot, std::equal_to<>())) return true;
   return false;
 }
 

@@ -148,6 +148,12 @@ inline constexpr Sql kKeysAfter{
     "keys_after", "SELECT " FF_KEY
                   " FROM ff_idempotency WHERE (idempotency_key, namespace, operation) > ($1::text, $2::text, $3::text) "
                   "ORDER BY idempotency_key, namespace, operation LIMIT $4::bigint"};
+/// The newest operator events before the one of that id; every row but the first has at least one.
+inline constexpr Sql kAuditBefore{
+    "audit_before",
+    "SELECT " FF_EVENT " FROM (SELECT * FROM ff_event_log WHERE slot < 0 AND event_id < $1::bigint AND latest_at_ms >= "
+    FF_KEPT_FROM("slot") " ORDER BY event_id DESC LIMIT $2::bigint + 1) l" FF_EVENTS_OF "WHERE " FF_EVENT_ID
+    " < $1::bigint AND s.what >= 0 AND " FF_EVENT_KEPT " ORDER BY 1 DESC LIMIT $2::bigint"};
 /// Events behind the one of that id; every batch but the first has at least one.
 inline constexpr Sql kLogBehind{
     "log_behind",

@@ -149,6 +149,15 @@ core::IdempotencyRecord read_key(const Rows& rows, int row) {
   return record;
 }
 
+core::Document read_document_row(const Rows& rows, int row, core::DocumentKind kind) {
+  core::Document document;
+  document.id = {kind, std::string(rows.text(row, 0))};
+  document.body = rows.text(row, 1);
+  document.due_at_ms = rows.number_if(row, 2);
+  document.version = static_cast<std::uint64_t>(rows.number(row, 3));
+  return document;
+}
+
 std::vector<std::int64_t> read_log_places(std::string_view bytes) {
   std::vector<std::int64_t> places;
   for (; bytes.size() >= kLogPlaceBytes; bytes.remove_prefix(kLogPlaceBytes)) {

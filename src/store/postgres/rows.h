@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/records/document.h"
 #include "core/records/records.h"
 #include "store/packed_event.h"
 #include "store/packed_row.h"
@@ -56,6 +57,8 @@ struct LaneTexts {
 };
 
 core::IdempotencyRecord read_key(const Rows& rows, int row);
+
+core::Document read_document_row(const Rows& rows, int row, core::DocumentKind kind);
 
 /// So many places in the log are kept with an execution; when more come, the earlier ones go to the log.
 inline constexpr std::size_t kLogPlacesMax = 128;

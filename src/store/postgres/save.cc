@@ -46,7 +46,10 @@ Result<Step> PostgresSession::save(std::span<Unit* const> units) {
     connection_.queue(sql::kBegin);
     in_transaction_ = true;
   }
-  for (Unit* unit : units) queue_lanes(unit->set);
+  for (Unit* unit : units) {
+    queue_lanes(unit->set);
+    queue_documents(unit->set);
+  }
   const std::size_t places_at = queue_writes();
   connection_.queue(sql::kCommit);
   const std::string server_started = connection_.server_started();
@@ -60,8 +63,18 @@ Result<Step> PostgresSession::save(std::span<Unit* const> units) {
   in_transaction_ = false;
   for (Unit* unit : units) unit->outcome = Unit::Outcome::committed;
   if (!updated_slots_.empty()) remember((*answers)[places_at]);
-  shared_->wake_ups.committed(learn_places(units));
+  tell_others(units);
   return Step::done;
+}
+
+/// Signs of life of workers and the like are nothing that anybody waits for.
+void PostgresSession::tell_others(std::span<Unit* const> units) {
+  const bool returned = learn_places(units);
+  auto changed = [](const auto& slots) { return std::any_of(slots.begin(), slots.end(), [](const auto& s) { return s.dirty; }); };
+  const bool matters = std::any_of(units.begin(), units.end(), [&](Unit* unit) {
+    return changed(unit->set.executions().slots()) || changed(unit->set.lanes().slots());
+  });
+  if (matters) shared_->wake_ups.committed(returned);
 }
 
 Result<Step> PostgresSession::leave(std::span<Unit* const> units) {
@@ -244,6 +257,22 @@ void PostgresSession::queue_lanes(core::WorkingSet& set) {
   }
 }
 
+void PostgresSession::queue_documents(core::WorkingSet& set) {
+  std::map<core::DocumentId, const core::Table<core::DocumentId, core::Document>::Slot*> changed;
+  for (const auto& slot : set.documents().slots())
+    if (slot.dirty && (slot.value || slot.stored)) changed.emplace(slot.key, &slot);
+  for (const auto& [id, slot] : changed) {
+    const auto kind = static_cast<std::size_t>(id.kind);
+    Params params;
+    params.bytes(slot->key.key);
+    if (slot->value)
+      params.bytes(slot->value->body).number(slot->value->due_at_ms).number(static_cast<std::int64_t>(slot->value->version));
+    if (slot->stored) params.number(static_cast<std::int64_t>(slot->before->version));
+    const Sql* statements = !slot->stored ? sql::kDocumentInsert : slot->value ? sql::kDocumentUpdate : sql::kDocumentDelete;
+    connection_.queue(statements[kind], std::move(params));
+  }
+}
+
 /// Events lead back to their executions by the places that those keep.
 void PostgresSession::find_logged(core::WorkingSet& set) {
   logged_.clear();
@@ -368,7 +397,7 @@ Result<Step> PostgresSession::find_out(std::span<Unit* const> units, Error error
     if (!rows || rows->number(0, 0) == 0) return unknown("the database was restarted meanwhile");
   }
   for (Unit* unit : units) unit->outcome = Unit::Outcome::committed;
-  shared_->wake_ups.committed(learn_places(units));
+  tell_others(units);
   return Step::done;
 }
 

@@ -150,6 +150,8 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
     operations.add(std::string_view(key.operation));
   }
   for (const auto& lane : reads.lanes) lane_ids.add(std::string_view(lane));
+  std::array<TextArray, core::kDocumentKinds> documents;
+  for (const auto& id : reads.documents) documents[static_cast<std::size_t>(id.kind)].add(std::string_view(id.key));
   ByteaArray executions = ids_of(reads.executions, same), infos = ids_of(reads.infos, same),
              payloads = ids_of(reads.payloads, same),
              attempts = ids_of(reads.attempts, [](const core::AttemptKey& key) { return key.execution_id; });
@@ -161,6 +163,8 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
   if (!payloads.empty()) connection_.queue(sql::kPayloads, Params().array(payloads).number(manual_now));
   if (!attempts.empty()) connection_.queue(sql::kPastAttempts, Params().array(attempts).number(manual_now));
   if (!lane_ids.empty()) connection_.queue(sql::kLanes, Params().array(lane_ids));
+  for (std::size_t kind = 0; kind < documents.size(); ++kind)
+    if (!documents[kind].empty()) connection_.queue(sql::kDocuments[kind], Params().array(documents[kind]));
   connection_.queue(lock ? sql::kClock : sql::kClockOnly);
   auto answers = send();
   if (!answers) return std::unexpected(answers.error());
@@ -199,6 +203,16 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
     for (const auto& id : reads.lanes) set.lanes().loaded(id, nullptr);
     ++answer;
   }
+  for (core::DocumentKind kind : core::kAllDocumentKinds) {
+    if (documents[static_cast<std::size_t>(kind)].empty()) continue;
+    for (int row = 0; row < answer->size(); ++row) {
+      core::Document document = read_document_row(*answer, row, kind);
+      const core::DocumentId id = document.id;
+      set.documents().loaded(id, std::make_unique<core::Document>(std::move(document)));
+    }
+    ++answer;
+  }
+  for (const auto& id : reads.documents) set.documents().loaded(id, nullptr);
   if (lock)
     if (auto loaded = load_ended(set, reads.executions); !loaded) return loaded;
   for (const auto& id : reads.executions)

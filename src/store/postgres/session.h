@@ -51,6 +51,7 @@ class PostgresSession final : public Session {
   /// Ends the searches of this batch's takes. After a commit they tell where the queues go on; what the batch has put
   /// into queues is told too. True: something was put back that had been there before.
   bool learn_places(std::span<Unit* const> units);
+  void tell_others(std::span<Unit* const> units);
   void forget_searches();
 
   // Saving.
@@ -65,6 +66,7 @@ class PostgresSession final : public Session {
   void collect_keys(core::WorkingSet& set);
   Result<void> collect_events(core::WorkingSet& set, TimeMs now);
   void queue_lanes(core::WorkingSet& set);
+  void queue_documents(core::WorkingSet& set);
   EventRows& event_rows(std::int32_t slot);
   std::size_t queue_writes();
   void collect_recalled(core::WorkingSet& set);

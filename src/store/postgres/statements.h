@@ -294,6 +294,37 @@ inline constexpr Sql kKeysExpired{
     "keys_expired", "SELECT namespace, operation, idempotency_key FROM ff_idempotency WHERE expires_at_ms < $1::bigint "
     "ORDER BY expires_at_ms LIMIT $2::bigint"};
 
+// ---- documents ----------------------------------------------------------------------------------------------------
+
+// By the number of their kind.
+#define FF_EACH_DOCUMENT(name, statement)                                                                             \
+  {{name "_worker", statement("ff_worker_registry")},                                                                 \
+   {name "_worker_event", statement("ff_worker_registry_event")},                                                     \
+   {name "_api_token", statement("ff_api_token")}}
+#define FF_DOCUMENTS(table) \
+  "SELECT record_key, record, due_at_ms, version FROM " table " WHERE record_key = ANY($1::text[])"
+#define FF_DOCUMENTS_AFTER(table)                                                                                     \
+  "SELECT record_key, record, due_at_ms, version FROM " table                                                         \
+  " WHERE record_key > $1::text ORDER BY record_key LIMIT $2::bigint"
+#define FF_DOCUMENTS_DUE(table)                                                                                       \
+  "SELECT record_key FROM " table                                                                                     \
+  " WHERE due_at_ms <= $1::bigint AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT $2::bigint"
+// Documents are not locked when they are loaded: a version that was taken meanwhile is a conflict.
+#define FF_DOCUMENT_INSERT(table)                                                                                     \
+  "INSERT INTO " table " (record_key, record, due_at_ms, version) VALUES ($1::text, $2::text, $3::bigint, $4::bigint)"
+#define FF_DOCUMENT_UPDATE(table)                                                                                     \
+  "WITH changed AS (UPDATE " table " SET record = $2::text, due_at_ms = $3::bigint, version = $4::bigint WHERE "       \
+  "record_key = $1::text AND version = $5::bigint RETURNING 1) SELECT ff_expect(EXISTS (SELECT FROM changed))"
+#define FF_DOCUMENT_DELETE(table)                                                                                     \
+  "WITH gone AS (DELETE FROM " table " WHERE record_key = $1::text AND version = $2::bigint RETURNING 1) "             \
+  "SELECT ff_expect(EXISTS (SELECT FROM gone))"
+inline constexpr Sql kDocuments[] = FF_EACH_DOCUMENT("documents", FF_DOCUMENTS);
+inline constexpr Sql kDocumentsAfter[] = FF_EACH_DOCUMENT("documents_after", FF_DOCUMENTS_AFTER);
+inline constexpr Sql kDocumentsDue[] = FF_EACH_DOCUMENT("documents_due", FF_DOCUMENTS_DUE);
+inline constexpr Sql kDocumentInsert[] = FF_EACH_DOCUMENT("document_insert", FF_DOCUMENT_INSERT);
+inline constexpr Sql kDocumentUpdate[] = FF_EACH_DOCUMENT("document_update", FF_DOCUMENT_UPDATE);
+inline constexpr Sql kDocumentDelete[] = FF_EACH_DOCUMENT("document_delete", FF_DOCUMENT_DELETE);
+
 // ---- events -------------------------------------------------------------------------------------------------------
 
 /// Held to the end of the transaction: whoever draws the next id of a shard does so after this commit is visible.

@@ -1,6 +1,7 @@
 #include "store/redis/commit.h"
 
 #include "core/ids.h"
+#include "core/ops/keyed.h"
 
 namespace ff::store::redis {
 namespace {
@@ -22,8 +23,9 @@ Result<std::uint16_t> Commit::partition_of(Unit& unit, const core::Partitioning&
     found = partition;
   };
   for (const auto& slot : set.executions().slots()) meet(slot.key.partition);
-  for (const auto& slot : set.keys().slots())
-    meet(core::keyed_partition(slot.key.namespace_, slot.key.idempotency_key, partitioning));
+  for (const auto& slot : set.keys().slots()) meet(core::partition_of(slot.key, partitioning));
+  for (const auto& slot : set.documents().slots())
+    if (slot.dirty) meet(0);
   for (const auto& slot : set.lanes().slots())
     if (slot.dirty) meet(0);
   for (const auto& event : set.events()) meet(event.partition);
@@ -38,7 +40,8 @@ bool Commit::only_erases(Unit& unit) {
   auto erased = [](const auto& slots) {
     return std::all_of(slots.begin(), slots.end(), [](const auto& slot) { return !slot.dirty || !slot.value; });
   };
-  return erased(unit.set.executions().slots()) && erased(unit.set.keys().slots()) && erased(unit.set.lanes().slots());
+  return erased(unit.set.executions().slots()) && erased(unit.set.keys().slots()) &&
+         erased(unit.set.lanes().slots()) && erased(unit.set.documents().slots());
 }
 
 Commit::Commit(Unit& unit, const Context& context, CommitCall& call) : call_(call), context_(context) {
@@ -51,10 +54,12 @@ Commit::Commit(Unit& unit, const Context& context, CommitCall& call) : call_(cal
     const std::size_t compared =
         call.compare(call.place_.record(slot.key.uuid), loaded ? std::string_view(loaded->value) : std::string_view());
     if (slot.dirty || (slot.value && events.contains(slot.key))) add_execution(set, slot, events, compared);
+    call.wakes_ = call.wakes_ || slot.dirty;
   }
   add_parts(set);
   add_lanes(set);
   add_keys(set);
+  add_documents(set);
   ++call.units_;
 }
 
@@ -232,6 +237,7 @@ void Commit::add_lanes(core::WorkingSet& set) {
     if (!slot.dirty || !slot.value) continue;
     const std::string key = call_.place_.lane(slot.key);
     write(call_.compare(key, context_.loads.value(set, key)), pack_lane(*slot.value, context_.mark));
+    call_.wakes_ = true;
     if (!slot.before) call_.add(call_.place_.lanes(), "0", slot.key);
     stand_witness(key, false);
   }
@@ -250,6 +256,28 @@ void Commit::add_keys(core::WorkingSet& set) {
       call_.erased_.push_back(key);
       call_.remove(place.key_expiry(), key_member(slot.key));
     }
+    stand_witness(key, !slot.value);
+  }
+}
+
+void Commit::add_documents(core::WorkingSet& set) {
+  const Place& place = call_.place_;
+  for (const auto& slot : set.documents().slots()) {
+    if (!slot.dirty || (!slot.value && !slot.stored)) continue;
+    const std::string key = place.document(slot.key);
+    const std::size_t compared = call_.compare(key, context_.loads.value(set, key));
+    const std::string due = place.documents_due(slot.key.kind);
+    if (slot.value) {
+      write(compared, pack_document(*slot.value, context_.mark));
+      if (!slot.stored) call_.add(place.documents(slot.key.kind), "0", slot.key.key);
+    } else {
+      call_.erased_.push_back(key);
+      call_.remove(place.documents(slot.key.kind), slot.key.key);
+    }
+    if (slot.value && slot.value->due_at_ms)
+      call_.add(due, text_of(*slot.value->due_at_ms), slot.key.key);
+    else if (slot.before && slot.before->due_at_ms)
+      call_.remove(due, slot.key.key);
     stand_witness(key, !slot.value);
   }
 }

@@ -58,6 +58,8 @@ class CommitCall {
 
   const Place& place() const { return place_; }
   std::uint32_t units() const { return units_; }
+  /// Whether something changed that others may wait for.
+  bool wakes() const { return wakes_; }
   Command command() const;
   /// Which unit relies on the record that the server names.
   std::uint32_t unit_of(std::int64_t record) const;
@@ -91,6 +93,7 @@ class CommitCall {
   bool only_erases_;
   TimeMs latest_ms_ = 0;  ///< by the server's clock, for the decisions to count; 0: any
   std::uint32_t units_ = 0;
+  bool wakes_ = false;
   std::vector<Compared> compared_;
   std::vector<std::pair<std::string, std::string>> sets_;
   std::vector<std::string> erased_;
@@ -153,6 +156,7 @@ class Commit {
   void add_parts(core::WorkingSet& set);
   void add_lanes(core::WorkingSet& set);
   void add_keys(core::WorkingSet& set);
+  void add_documents(core::WorkingSet& set);
 
   CommitCall& call_;
   const Context& context_;

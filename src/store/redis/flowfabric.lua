@@ -1,7 +1,7 @@
 -- The function library of the store. Every key of one call has the same hash tag. The rules are not here: a commit
 -- compares records with what its decision saw and applies the writes that it was given.
 
-local LIBRARY_VERSION = 4
+local LIBRARY_VERSION = 5
 
 -- The most arguments that one command is given; more would not fit on the stack.
 local MANY = 1000
@@ -18,6 +18,10 @@ local function in_slices(first, last, apply)
 end
 
 local function entry_id(number) return '0-' .. string.format('%.0f', number) end
+
+-- The index of the entries of operators, beside the log: by time, the number of the entry in sixteen digits.
+local function audit_of(log) return (string.gsub(log, '^ff:events:', 'ff:audit:')) end
+local function audit_member(number) return string.format('%016.0f', number) end
 
 -- Writes with a meaning of their own; any other name is a command of the server.
 local special = {}
@@ -57,6 +61,9 @@ local function commit(keys, args)
   for i = 1, entries do
     local id = redis.call('XADD', keys[others + 1], '0-*', 't', args[at], args[at + 1], args[at + 2], 'b', args[at + 3])
     numbers[i] = string.sub(id, 3)
+    if args[at + 1] == 'a' then
+      redis.call('ZADD', audit_of(keys[others + 1]), args[at], audit_member(tonumber(numbers[i])))
+    end
     at = at + 4
   end
   local values, size = {}, 0
@@ -249,6 +256,7 @@ local function trim(keys, args)
         if not going then break end
         if kind == name then
           redis.call('XDEL', keys[1], entry[1])
+          if kind == 'a' then redis.call('ZREM', audit_of(keys[1]), audit_member(seq)) end
           removed = removed + count
         end
         from = seq + 1

@@ -31,6 +31,17 @@ std::string Place::tagged(std::string_view key, std::string_view value) const {
 
 std::string Place::key(const core::IdempotencyId& id) const { return "ff:key:" + tag + ":" + key_member(id); }
 
+// Tables of documents are known by their names without the prefix.
+std::string Place::document(const core::DocumentId& id) const {
+  return fmt::format("ff:{}:{}:{}", core::table_of(id.kind).substr(3), tag, id.key);
+}
+std::string Place::documents(core::DocumentKind kind) const {
+  return fmt::format("ff:{}_keys:{}", core::table_of(kind).substr(3), tag);
+}
+std::string Place::documents_due(core::DocumentKind kind) const {
+  return fmt::format("ff:{}_due:{}", core::table_of(kind).substr(3), tag);
+}
+
 // Operations have no ':' and namespaces no blanks.
 std::string key_member(const core::IdempotencyId& id) {
   return id.operation + ":" + id.namespace_ + " " + id.idempotency_key;

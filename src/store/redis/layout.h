@@ -4,6 +4,7 @@
 // of its partition, so that all that one commit touches lies in one slot.
 
 #include "core/access.h"
+#include "core/records/document.h"
 #include "core/records/records.h"
 
 namespace ff::store::redis {
@@ -37,12 +38,16 @@ struct Place {
   std::string counts() const { return "ff:counts:" + tag; }
   std::string events() const { return "ff:events:" + tag; }
   std::string event_head() const { return "ff:event_head:" + tag; }
+  std::string audit() const { return "ff:audit:" + tag; }
   std::string key(const core::IdempotencyId& id) const;
   std::string key_expiry() const { return "ff:key_expiry:" + tag; }
   std::string wake() const { return "ff:wake:" + tag; }
   // Of partition 0 only.
   std::string lane(std::string_view lane_id) const { return "ff:lane:" + tag + ":" + std::string(lane_id); }
   std::string lanes() const { return "ff:lanes:" + tag; }
+  std::string document(const core::DocumentId& id) const;
+  std::string documents(core::DocumentKind kind) const;
+  std::string documents_due(core::DocumentKind kind) const;
   std::string dataset() const { return "ff:dataset:" + tag; }
   std::string layout() const { return "ff:layout:" + tag; }
   std::string places() const { return "ff:places:" + tag; }

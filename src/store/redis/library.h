@@ -5,7 +5,7 @@
 namespace ff::store::redis {
 
 /// The version of the function library that this program carries: `LIBRARY_VERSION` in flowfabric.lua.
-inline constexpr int kLibraryVersion = 4;
+inline constexpr int kLibraryVersion = 5;
 /// Its text, as the server wants it.
 std::string library_text();
 /// flowfabric.lua, built into the program.

@@ -34,6 +34,12 @@ class RedisReader final : public Reader {
   Result<std::vector<ExecutionId>> retired(TimeMs now, std::uint32_t limit,
                                            const std::function<bool(const ExecutionRecord&)>& accept) override;
   Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs now, std::uint32_t limit) override;
+  Result<std::optional<core::Document>> document(const core::DocumentId& id) override;
+  Result<std::vector<core::Document>> documents(core::DocumentKind kind, const std::string& after,
+                                                std::uint32_t limit) override;
+  Result<std::vector<core::DocumentId>> due_documents(core::DocumentKind kind, TimeMs now,
+                                                      std::uint32_t limit) override;
+  Result<Walk<Event>> audit(const AuditQuery& query) override;
 
   Result<std::vector<std::string>> verify(std::uint32_t limit) override;
 

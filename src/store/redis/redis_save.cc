@@ -177,7 +177,7 @@ std::vector<std::size_t> RedisSession::add_waits(const Plan& plan, std::vector<C
 void RedisSession::add_wakes(const Plan& plan, std::vector<Command>& commands) const {
   std::set<std::uint16_t> told;
   for (const auto& call : plan.calls)
-    if (told.insert(call.place().number).second)
+    if (call.wakes() && told.insert(call.place().number).second)
       commands.push_back(Command(call.place().slot, "SPUBLISH").args(call.place().wake(), shared_->instance));
 }
 

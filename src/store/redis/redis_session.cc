@@ -1,6 +1,7 @@
 #include "store/redis/redis_session.h"
 
 #include "core/ids.h"
+#include "core/ops/keyed.h"
 
 namespace ff::store::redis {
 namespace {
@@ -23,7 +24,7 @@ Result<Step> RedisSession::begin() {
 // ---- loading ------------------------------------------------------------------------------------------------------
 
 struct RedisSession::Want {
-  enum class Kind : std::uint8_t { execution, info, payload, attempt, lane, key } kind;
+  enum class Kind : std::uint8_t { execution, info, payload, attempt, lane, key, document } kind;
   std::size_t unit;
   std::size_t at;       ///< which of the unit's reads of that kind
   std::size_t command;  ///< whose reply
@@ -76,10 +77,12 @@ class RedisSession::ReadPlan {
     }
     for (std::size_t i = 0; i < reads.keys.size(); ++i) {
       const core::IdempotencyId& id = reads.keys[i];
-      const Place place(core::keyed_partition(id.namespace_, id.idempotency_key, partitioning_));
+      const Place place(core::partition_of(id, partitioning_));
       value(Kind::key, i, place, place.key(id));
     }
     const Place global(0);
+    for (std::size_t i = 0; i < reads.documents.size(); ++i)
+      value(Kind::document, i, global, global.document(reads.documents[i]));
     for (std::size_t i = 0; i < reads.lanes.size(); ++i) value(Kind::lane, i, global, global.lane(reads.lanes[i]));
     return slot.value_or(global.slot);
   }
@@ -136,11 +139,19 @@ Result<void> RedisSession::keep(core::WorkingSet& set, const Want& want, const R
     }
     case Want::Kind::key: {
       const core::IdempotencyId& id = reads.keys[want.at];
-      const Place place(core::keyed_partition(id.namespace_, id.idempotency_key, shared_->partitioning));
+      const Place place(core::partition_of(id, shared_->partitioning));
       auto record = read_key(id, place.number, value);
       if (!record) return std::unexpected(record.error());
       if (*record) loads_.add(set, place.key(id), value.text());
       set.keys().loaded(id, std::move(*record));
+      return {};
+    }
+    case Want::Kind::document: {
+      const core::DocumentId& id = reads.documents[want.at];
+      auto document = read_document(id, value);
+      if (!document) return std::unexpected(document.error());
+      if (*document) loads_.add(set, Place(0).document(id), value.text());
+      set.documents().loaded(id, std::move(*document));
       return {};
     }
   }

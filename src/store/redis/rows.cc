@@ -214,6 +214,27 @@ Result<Lane> read_lane(std::string_view value) {
   return lane;
 }
 
+std::string pack_document(const core::Document& document, std::string_view mark) {
+  Packer packer;
+  packer.number(document.version).number(document.due_at_ms ? 1 : 0).signed_number(document.due_at_ms.value_or(0));
+  return packer.text(document.body).raw(mark).take();
+}
+
+Result<std::optional<core::Document>> read_document(const core::DocumentId& id, const Value& value) {
+  if (value.is_nil()) return std::nullopt;
+  const std::string_view bytes = value.text();
+  Unpacker unpacker(bytes.substr(0, bytes.size() - std::min(bytes.size(), kMarkBytes)));
+  core::Document document;
+  document.id = id;
+  document.version = unpacker.number();
+  const bool is_due = unpacker.number() != 0;
+  const TimeMs due_at_ms = unpacker.signed_number();
+  if (is_due) document.due_at_ms = due_at_ms;
+  document.body = unpacker.text();
+  if (!unpacker.good()) return std::unexpected(core::corruption(core::table_of(id.kind), id.key, "not readable"));
+  return document;
+}
+
 std::string pack_key(const core::IdempotencyRecord& record, std::string_view mark) {
   Packer packer;
   packer.number(record.version).number(record.execution_id ? 1 : 0);

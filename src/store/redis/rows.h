@@ -4,6 +4,7 @@
 // compares ends with the mark of the commit that wrote it, so that no two states of a key are ever equal, not even when
 // the key was removed in between and its version counts from one again.
 
+#include "core/records/document.h"
 #include "core/records/event.h"
 #include "core/records/records.h"
 #include "store/packed_row.h"
@@ -65,6 +66,10 @@ Result<Blob> read_result(std::string_view value);
 
 std::string pack_lane(const Lane& lane, std::string_view mark);
 Result<Lane> read_lane(std::string_view value);
+
+std::string pack_document(const core::Document& document, std::string_view mark);
+/// None when there is no value.
+Result<std::optional<core::Document>> read_document(const core::DocumentId& id, const Value& value);
 
 std::string pack_key(const core::IdempotencyRecord& record, std::string_view mark);
 /// None when there is no value.

@@ -1,8 +1,10 @@
 #include "core/view.h"
+#include "store/audit.h"
 #include "store/lease_page.h"
 #include "store/sqlite/sqlite_reader.h"
 
 #include <array>
+#include <charconv>
 #include <limits>
 
 namespace ff::store::sqlite {
@@ -87,6 +89,24 @@ Result<std::vector<Lane>> SqliteReader::lanes(const std::string& after, std::uin
     auto lane = read_lane(lanes_after_);
     if (!lane) return std::unexpected(lane.error());
     found.push_back(std::move(*lane));
+  }
+}
+
+Result<Walk<Event>> SqliteReader::audit(const AuditQuery& query) {
+  std::int64_t before = std::numeric_limits<std::int64_t>::max();
+  std::from_chars(query.after.data(), query.after.data() + query.after.size(), before);
+  AuditPage page(query);
+  ResetLater reset(audit_before_);
+  audit_before_.bind(1, before);
+  while (true) {
+    auto row = audit_before_.step();
+    if (!row) return std::unexpected(row.error());
+    if (!*row) return page.take();
+    auto read = read_events(audit_before_, queues_);
+    if (!read) return std::unexpected(read.error());
+    Event& event = read->events.front();
+    std::string place = std::to_string(event.event_id);
+    if (!page.add(std::move(event), std::move(place))) return page.take();
   }
 }
 

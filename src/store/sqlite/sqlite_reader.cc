@@ -50,13 +50,14 @@ Result<void> SqliteReader::prepare() {
       {&keys_expired_, sql::kKeysExpired},
       {&keys_after_, sql::kKeysAfter},
       {&events_after_, sql::kEventsAfter},
+      {&audit_before_, sql::kAuditBefore},
   };
   for (const auto& [statement, text] : all) {
     auto prepared = connection_.prepare(text);
     if (!prepared) return std::unexpected(prepared.error());
     *statement = std::move(*prepared);
   }
-  return {};
+  return documents_.prepare(connection_, false);
 }
 
 Result<std::optional<ExecutionSnapshot>> SqliteReader::execution(const ExecutionId& id) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "store/sqlite/documents.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -26,6 +27,12 @@ class SqliteReader final : public Reader {
   Result<std::vector<LeaseItem>> leases(const LeaseQuery& query) override;
   Result<std::optional<Lane>> lane(const std::string& lane_id) override;
   Result<std::vector<Lane>> lanes(const std::string& after, std::uint32_t limit) override;
+  Result<std::optional<core::Document>> document(const core::DocumentId& id) override { return documents_.find(id); }
+  Result<std::vector<core::Document>> documents(core::DocumentKind kind, const std::string& after,
+                                                std::uint32_t limit) override {
+    return documents_.after(kind, after, limit);
+  }
+  Result<Walk<Event>> audit(const AuditQuery& query) override;
 
   // ---- how much waits, and where (sqlite_depths.cc) ----
   Result<LaneCounts> lane_counts(const std::string& lane_id) override;
@@ -39,6 +46,10 @@ class SqliteReader final : public Reader {
   Result<std::vector<ExecutionId>> retired(TimeMs now, std::uint32_t limit,
                                            const std::function<bool(const ExecutionRecord&)>& accept) override;
   Result<std::vector<core::IdempotencyId>> expired_keys(TimeMs now, std::uint32_t limit) override;
+  Result<std::vector<core::DocumentId>> due_documents(core::DocumentKind kind, TimeMs now,
+                                                      std::uint32_t limit) override {
+    return documents_.due(kind, now, limit);
+  }
 
   // ---- everything (sqlite_walks.cc, sqlite_verify.cc) ----
   Result<Walk<core::IdempotencyRecord>> keys(const std::string& after, std::uint32_t limit) override;
@@ -80,7 +91,8 @@ class SqliteReader final : public Reader {
   Statement candidates_, due_, next_due_, due_count_, retired_, terminal_count_, queue_ids_, keys_expired_;
   /// Per queue, behind which row the walk over ended executions goes on.
   std::map<std::int64_t, std::pair<TimeMs, std::int64_t>> retired_after_;
-  Statement keys_after_, events_after_;
+  Statement keys_after_, events_after_, audit_before_;
+  Documents documents_;
 };
 
 }  // namespace ff::store::sqlite

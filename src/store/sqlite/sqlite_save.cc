@@ -174,6 +174,9 @@ Result<void> SqliteSession::save_parts(core::WorkingSet& set) {
     key_delete_.bind(1, slot.key.idempotency_key).bind(2, slot.key.namespace_).bind(3, slot.key.operation);
     if (auto done = key_delete_.run(); !done) return done;
   }
+  for (const auto& slot : set.documents().slots())
+    if (slot.dirty)
+      if (auto done = slot.value ? documents_.put(*slot.value) : documents_.erase(slot.key); !done) return done;
   return {};
 }
 

@@ -74,7 +74,7 @@ Result<void> SqliteSession::prepare() {
     if (!prepared) return std::unexpected(prepared.error());
     *statement = std::move(*prepared);
   }
-  return {};
+  return documents_.prepare(connection_, true);
 }
 
 Result<Step> SqliteSession::begin() {
@@ -116,6 +116,11 @@ Result<Step> SqliteSession::load(std::span<Unit* const> units, std::span<core::R
       if (done = load_info(set, id); !done) return std::unexpected(done.error());
     for (const auto& key : reads[i].attempts)
       if (done = load_attempt(set, key); !done) return std::unexpected(done.error());
+    for (const auto& id : reads[i].documents) {
+      auto document = documents_.find(id);
+      if (!document) return std::unexpected(document.error());
+      set.documents().loaded(id, std::move(*document));
+    }
     for (const auto& id : reads[i].lanes)
       if (done = load_lane(set, id); !done) return std::unexpected(done.error());
     for (const auto& id : reads[i].keys)

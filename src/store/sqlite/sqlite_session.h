@@ -1,5 +1,6 @@
 #pragma once
 
+#include "store/sqlite/documents.h"
 #include "store/sqlite/outgoing.h"
 #include "store/sqlite/peers.h"
 #include "store/sqlite/sqlite_store.h"
@@ -74,6 +75,7 @@ class SqliteSession final : public Session {
   Statement tag_insert_, tag_delete_;
   Statement candidates_, claimed_under_;
   Statement lane_, lane_put_, key_, key_put_, key_delete_;
+  Documents documents_;
   Statement event_head_, event_head_set_, event_first_set_, event_insert_, events_from_, event_delete_;
 };
 

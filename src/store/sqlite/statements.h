@@ -170,6 +170,25 @@ inline constexpr std::string_view kKeysAfter =
     "idempotency_key FROM ff_idempotency WHERE (idempotency_key, namespace, operation) > (?1, ?2, ?3) "
     "ORDER BY idempotency_key, namespace, operation LIMIT ?4";
 
+// ---- documents ----
+// By the number of their kind.
+#define FF_EACH_DOCUMENT(statement) \
+  { statement("ff_worker_registry"), statement("ff_worker_registry_event"), statement("ff_api_token") }
+#define FF_DOCUMENT(table) "SELECT record_key, record, due_at_ms, version FROM " table " WHERE record_key = ?1"
+#define FF_DOCUMENTS(table)                                                                                   \
+  "SELECT record_key, record, due_at_ms, version FROM " table " WHERE record_key > ?1 ORDER BY record_key LIMIT ?2"
+#define FF_DOCUMENTS_DUE(table)                                                                               \
+  "SELECT record_key FROM " table " WHERE due_at_ms <= ?1 AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT ?2"
+#define FF_DOCUMENT_PUT(table)                                                                                \
+  "INSERT INTO " table " (record_key, record, due_at_ms, version) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (record_key) " \
+  "DO UPDATE SET record = ?2, due_at_ms = ?3, version = ?4"
+#define FF_DOCUMENT_DELETE(table) "DELETE FROM " table " WHERE record_key = ?1"
+inline constexpr std::string_view kDocument[] = FF_EACH_DOCUMENT(FF_DOCUMENT);
+inline constexpr std::string_view kDocumentsAfter[] = FF_EACH_DOCUMENT(FF_DOCUMENTS);
+inline constexpr std::string_view kDocumentsDue[] = FF_EACH_DOCUMENT(FF_DOCUMENTS_DUE);
+inline constexpr std::string_view kDocumentPut[] = FF_EACH_DOCUMENT(FF_DOCUMENT_PUT);
+inline constexpr std::string_view kDocumentDelete[] = FF_EACH_DOCUMENT(FF_DOCUMENT_DELETE);
+
 // ---- events ----
 #define FF_EVENT_COLUMNS                                                                                       \
   "event_id, execution_id, queue_id, occurred_at_ms, what, prev_event_id, attempt_index, lease_epoch, lease, " \
@@ -186,6 +205,8 @@ inline constexpr std::string_view kEvent = "SELECT " FF_EVENT_COLUMNS " FROM ff_
 inline constexpr std::string_view kOperatorEventsBefore =
     "SELECT " FF_EVENT_COLUMNS " FROM ff_event WHERE execution_id = ?1 AND what & 3 = 3 AND event_id < ?2 "
     "ORDER BY event_id DESC";
+inline constexpr std::string_view kAuditBefore =
+    "SELECT " FF_EVENT_COLUMNS " FROM ff_event WHERE what & 3 = 3 AND event_id < ?1 ORDER BY event_id DESC";
 inline constexpr std::string_view kEventsFrom =
     "SELECT event_id, what & 3, occurred_at_ms FROM ff_event WHERE event_id >= ?1 ORDER BY event_id LIMIT ?2";
 inline constexpr std::string_view kEventsAfter =

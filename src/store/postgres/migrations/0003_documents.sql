@@ -1,0 +1,24 @@
+-- Small records that are few: each is one JSON object. due_at_ms is when a sweep has to look at it.
+CREATE TABLE ff_worker_registry (
+  record_key text COLLATE "C" PRIMARY KEY,
+  record text NOT NULL,
+  due_at_ms bigint,
+  version bigint NOT NULL
+) WITH (fillfactor = 70);
+CREATE INDEX ff_worker_registry_due ON ff_worker_registry (due_at_ms) WHERE due_at_ms IS NOT NULL;
+
+CREATE TABLE ff_worker_registry_event (
+  record_key text COLLATE "C" PRIMARY KEY,
+  record text NOT NULL,
+  due_at_ms bigint,
+  version bigint NOT NULL
+);
+CREATE INDEX ff_worker_registry_event_due ON ff_worker_registry_event (due_at_ms) WHERE due_at_ms IS NOT NULL;
+
+CREATE TABLE ff_api_token (
+  record_key text COLLATE "C" PRIMARY KEY,
+  record text NOT NULL,
+  due_at_ms bigint,
+  version bigint NOT NULL
+);
+CREATE INDEX ff_api_token_due ON ff_api_token (due_at_ms) WHERE due_at_ms IS NOT NULL;
