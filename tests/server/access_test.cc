@@ -175,8 +175,8 @@ TEST_F(ServerAccess, scopes_of_the_table_are_those_of_the_page) {
   std::map<std::string_view, std::string> by_scope;
   for (const auto& route : server::routes())
     by_scope[route.scope ? server::name_of(*route.scope) : "open"] += fmt::format(" {}", route.name);
-  EXPECT_EQ(by_scope["open"], " livez readyz healthz openapi docs");
-  EXPECT_EQ(by_scope["admin"], " drain");
+  EXPECT_EQ(by_scope["open"], " livez readyz healthz openapi metrics docs");
+  EXPECT_EQ(by_scope["admin"], " list_audit drain");
   EXPECT_EQ(by_scope["submit"], " create_execution create_execution_raw set_tags");
   EXPECT_EQ(by_scope["worker"], " claim renew progress complete fail delay wait_children cancel_task");
   EXPECT_EQ(by_scope["read"],
@@ -260,7 +260,7 @@ TEST_F(ServerAccess, the_creator_is_the_tokens_name_unless_told) {
 TEST_F(ServerAccess, T21_every_error_of_an_engine_through_every_route) {
   auto failing = std::make_shared<FailingBackend>();
   server::ServerOptions options;
-  options.acting_for = [failing](const Principal&) { return failing; };
+  options.acting_for = [failing](const core::Caller&) { return failing; };
   start_server(std::move(options));
   int answers = 0;
 #define FF_CODE(name, category, kind, http, retry) \
