@@ -96,6 +96,7 @@ void add_executions(std::vector<Route>& table);
 void add_operator_calls(std::vector<Route>& table);
 void add_worker_calls(std::vector<Route>& table);
 void add_lanes(std::vector<Route>& table);
+void add_registry(std::vector<Route>& table);
 void add_admin(std::vector<Route>& table);
 void add_system(std::vector<Route>& table);
 }  // namespace areas
