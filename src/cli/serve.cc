@@ -181,12 +181,14 @@ void add_serve(Program& program) {
     add(setting.name, rule + (setting.is_without_effect ? "; no effect in this version" : ""));
     if (setting.is_secret) add(setting.name + "_file", "a file that holds it");
   }
+  // What is unknown stays here, to be refused with the nearest name.
+  command->fallthrough(false);
   command->allow_extras();
   program.on(command, [&program, command, given, check] {
     std::vector<std::string> flags = command->remaining();
     for (const auto& [name, option] : *given) {
-      for (const std::string& value : option->results()) flags.push_back(flag_of(name) + "=" + value);
-      if (option->count() > 0 && option->results().empty()) flags.push_back(flag_of(name));
+      // A flag that stands alone has an empty value here.
+      for (const std::string& value : option->results()) flags.push_back(flag_of(name) + (value.empty() ? "" : "=" + value));
     }
     if (*check) flags.emplace_back("--check");
     return run_serve(program.globals, std::move(flags));
