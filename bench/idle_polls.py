@@ -6,7 +6,8 @@
 Starts `ff serve` on a SQLite file in a temporary folder, opens so many claims that wait, lets them wait, and prints the
 memory of the server and what it used of a core meanwhile. Then it submits executions one at a time and takes the time
 from the first byte of each submission to the answer of the claim that got it. Everything runs on this machine, over
-loopback; the machine's other load shows in the figures.
+loopback; the machine's other load shows in the figures. A submission and a claim are one commit each, so the time that
+the disk takes for an fsync is printed beside them.
 """
 
 import argparse
@@ -35,6 +36,18 @@ def cpu_s(pid):
     with open(f"/proc/{pid}/stat") as stat:
         fields = stat.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
+
+
+def fsync_ms(folder):
+    """What the disk needs for one commit's worth: a hand-over waits for two of them."""
+    times = []
+    with open(f"{folder}/fsync", "wb", buffering=0) as file:
+        for _ in range(50):
+            file.write(bytes(4096))
+            began = time.monotonic()
+            os.fsync(file.fileno())
+            times.append((time.monotonic() - began) * 1000)
+    return statistics.median(times)
 
 
 class Server:
@@ -153,6 +166,7 @@ async def measure(options, folder):
             times.append((at - began) * 1000)
             await asyncio.sleep(0.02)
         figures["handover_median_ms"] = round(statistics.median(times), 2)
+        figures["fsync_median_ms"] = round(fsync_ms(folder), 2)
         figures["handover_p95_ms"] = round(statistics.quantiles(times, n=20)[-1], 2)
     finally:
         for task in polls:
@@ -179,10 +193,11 @@ def main():
         return print(json.dumps(figures))
     print(f"from the start of the process to /readyz 200   {figures['ready_ms']:8.1f} ms    (aim: below 300)")
     print(f"memory, idle, before any connection            {figures['idle_mb']:8.1f} MB    (aim: below 40)")
-    print(f"memory with {figures['waiting']} claims that wait            {figures['polls_mb']:8.1f} MB    (aim: below 150)")
+    print(f"memory with {figures['waiting']:5} claims that wait           {figures['polls_mb']:8.1f} MB    (aim: below 150)")
     print(f"of a core meanwhile                            {figures['polls_cpu_percent']:8.2f} %     (aim: below 5)")
     print(f"submission to the claim's answer, median       {figures['handover_median_ms']:8.2f} ms    (aim: below 5)")
     print(f"the same, 95 of 100                            {figures['handover_p95_ms']:8.2f} ms")
+    print(f"one fsync of this disk, median                 {figures['fsync_median_ms']:8.2f} ms    (a hand-over waits for two)")
 
 
 if __name__ == "__main__":
