@@ -40,6 +40,15 @@ TEST_F(ProcessBoot, T1_a_flag_before_a_variable_before_a_file_before_the_default
   EXPECT_EQ(checked("lease_ttl_ms", {"--lease-ttl-ms", "13000"}), "lease_ttl_ms = 13000  (--lease-ttl-ms)");
 }
 
+TEST_F(ProcessBoot, T1_the_store_may_be_named_before_the_command) {
+  auto store = [&](const std::vector<std::string>& words) { return lines_of(box.ff(words).out).at(0); };
+  EXPECT_EQ(store({"--store", "sqlite:a.db", "serve", "--check"}), "store = sqlite:a.db  (--store)");
+  EXPECT_EQ(store({"--store", "sqlite:a.db", "serve", "--check", "--store", "sqlite:b.db"}), "store = sqlite:b.db  (--store)");
+  box.environment = {"FF_STORE=sqlite:c.db"};
+  EXPECT_EQ(store({"serve", "--check"}), "store = sqlite:c.db  (FF_STORE)");
+  EXPECT_EQ(store({"--store", "sqlite:a.db", "serve", "--check"}), "store = sqlite:a.db  (--store)");
+}
+
 TEST_F(ProcessBoot, T1_a_check_shows_no_secret_and_makes_no_store) {
   box.write("token", "s3cret-token\n");
   box.environment = {"FF_STORE_PASSWORD=s3cret-word"};
