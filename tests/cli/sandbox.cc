@@ -40,9 +40,9 @@ Process::Process(const fs::path& folder, const std::vector<std::string>& command
   if (pid_ != 0) return;
   // The child.
   if (chdir(folder.c_str()) != 0) _exit(126);
-  dup2(open(in_path.c_str(), O_RDONLY), STDIN_FILENO);
-  dup2(open(out_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDOUT_FILENO);
-  dup2(open(err_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDERR_FILENO);
+  dup2(::open(in_path.c_str(), O_RDONLY), STDIN_FILENO);
+  dup2(::open(out_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDOUT_FILENO);
+  dup2(::open(err_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDERR_FILENO);
   unsetenv("FF_STORE");
   for (const auto& variable : environment) putenv(const_cast<char*>(variable.c_str()));
   std::vector<char*> words;
