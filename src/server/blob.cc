@@ -1,6 +1,5 @@
 #include "server/blob.h"
 
-#include "engine/handles.h"
 #include "server/http.h"
 #include "server/json_text.h"
 
@@ -15,24 +14,6 @@ std::optional<std::string> encoded_text(std::string_view json) {
 }
 
 }  // namespace
-
-std::string base64(std::string_view bytes) {
-  std::string text = engine::base64url(bytes);
-  std::replace(text.begin(), text.end(), '-', '+');
-  std::replace(text.begin(), text.end(), '_', '/');
-  text.append((4 - text.size() % 4) % 4, '=');
-  return text;
-}
-
-std::optional<std::string> from_base64(std::string_view text) {
-  if (text.size() % 4 != 0) return std::nullopt;
-  if (text.find_first_of("-_") != text.npos) return std::nullopt;  // the other alphabet
-  for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
-  std::string url(text);
-  std::replace(url.begin(), url.end(), '+', '-');
-  std::replace(url.begin(), url.end(), '/', '_');
-  return engine::from_base64url(url);
-}
 
 Result<Blob> blob_of(std::string_view field, std::string_view json, const std::optional<std::string>& content_type) {
   const auto text = encoded_text(json);

@@ -1,36 +1,14 @@
 #pragma once
 
-// JSON as text: payloads are kept byte for byte, so they are cut out of request bodies and put into answers unread.
+// JSON as text, under the names of this folder.
 
-#include "core/json.h"
-
-#include <string>
-#include <string_view>
-#include <vector>
+#include "core/json_text.h"
 
 namespace ff::server {
 
-struct RawMember {
-  std::string name;
-  std::string_view text;  ///< from the first to the last byte of the value
-};
-
-/// The members of an object, in their order. `object` is valid JSON.
-std::vector<RawMember> raw_members(std::string_view object);
-/// The elements of an array. `array` is valid JSON.
-std::vector<std::string_view> raw_elements(std::string_view array);
-
-/// Puts an object together from values and from texts that are JSON already.
-class ObjectText {
- public:
-  void add(std::string_view name, const core::json::value& value);
-  void add_text(std::string_view name, std::string_view json);
-  /// All members of an object.
-  void add_all(const core::json::value& object);
-  std::string take() &&;
-
- private:
-  std::string text_ = "{";
-};
+using core::ObjectText;
+using core::raw_elements;
+using core::raw_members;
+using core::RawMember;
 
 }  // namespace ff::server

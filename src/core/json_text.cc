@@ -1,6 +1,6 @@
-#include "server/json_text.h"
+#include "core/json_text.h"
 
-namespace ff::server {
+namespace ff::core {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -47,7 +47,7 @@ class Walk {
   std::size_t at_ = 0;
 };
 
-std::string quoted(std::string_view text) { return core::json::serialize(core::json::value(core::json::string(text))); }
+std::string quoted(std::string_view text) { return json::serialize(json::value(json::string(text))); }
 
 }  // namespace
 
@@ -57,7 +57,7 @@ std::vector<RawMember> raw_members(std::string_view object) {
   if (walk.skip_blanks() != '{') return members;
   walk.step();
   while (walk.skip_blanks() == '"') {
-    const core::json::value name = core::json::parse(walk.value());
+    const json::value name = json::parse(walk.value());
     walk.skip_blanks();
     walk.step();  // the colon
     members.push_back({std::string(name.as_string()), walk.value()});
@@ -79,7 +79,7 @@ std::vector<std::string_view> raw_elements(std::string_view array) {
   }
 }
 
-void ObjectText::add(std::string_view name, const core::json::value& value) { add_text(name, core::json::serialize(value)); }
+void ObjectText::add(std::string_view name, const json::value& value) { add_text(name, json::serialize(value)); }
 
 void ObjectText::add_text(std::string_view name, std::string_view json) {
   if (text_.size() > 1) text_ += ',';
@@ -88,7 +88,7 @@ void ObjectText::add_text(std::string_view name, std::string_view json) {
   text_ += json;
 }
 
-void ObjectText::add_all(const core::json::value& object) {
+void ObjectText::add_all(const json::value& object) {
   for (const auto& [name, value] : object.as_object()) add(name, value);
 }
 
@@ -97,4 +97,4 @@ std::string ObjectText::take() && {
   return std::move(text_);
 }
 
-}  // namespace ff::server
+}  // namespace ff::core
