@@ -400,6 +400,12 @@ struct WorkerMarkedDead {
   bool operator==(const WorkerMarkedDead&) const = default;
 };
 
+/// A worker that ends in order takes itself off the list. One that is not on it is off it already.
+struct DeregisterWorker {
+  std::string worker_instance_id;
+  std::optional<std::string> namespace_;
+};
+
 /// Workers that are alive, by namespace and instance.
 struct ListWorkers {
   std::optional<std::string> namespace_;

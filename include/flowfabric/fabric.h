@@ -114,6 +114,8 @@ class Fabric {
   void register_worker(RegisterWorker request, Callback<WorkerRegistered> done) const;
   Result<WorkerAlive> heartbeat(HeartbeatWorker request) const;
   void heartbeat(HeartbeatWorker request, Callback<WorkerAlive> done) const;
+  Result<Done> deregister_worker(DeregisterWorker request) const;
+  void deregister_worker(DeregisterWorker request, Callback<Done> done) const;
 
   /// Answers waiting calls, runs what is queued and closes the store. Later calls are refused with `draining`.
   void close() const;

@@ -34,6 +34,7 @@
   X(GetLaneCounts, LaneCounts)                \
   X(RegisterWorker, WorkerRegistered)         \
   X(HeartbeatWorker, WorkerAlive)             \
+  X(DeregisterWorker, Done)                   \
   X(MarkWorkerDead, WorkerMarkedDead)         \
   X(ListWorkers, Page<WorkerInfo>)            \
   X(ListAudit, Page<Event>)                   \

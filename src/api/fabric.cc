@@ -239,6 +239,12 @@ Result<WorkerAlive> Fabric::heartbeat(HeartbeatWorker request) const {
 void Fabric::heartbeat(HeartbeatWorker request, Callback<WorkerAlive> done) const {
   backend_->start(std::move(request), false, std::move(done));
 }
+Result<Done> Fabric::deregister_worker(DeregisterWorker request) const {
+  return wait_for<Done>(*backend_, std::move(request));
+}
+void Fabric::deregister_worker(DeregisterWorker request, Callback<Done> done) const {
+  backend_->start(std::move(request), false, std::move(done));
+}
 
 void Fabric::close() const {
   if (backend_) backend_->close();

@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "cli/signals.h"
 #include "log/line_log.h"
+#include "log/log.h"
 #include "server/boot/service.h"
 #include "server/setting_table.h"
 
@@ -131,8 +132,10 @@ Result<int> run_serve(Globals& globals, std::vector<std::string> flags) {
   if (!loaded) return refuse(globals, kUsage, loaded.error());
   if (loaded->check) {
     globals.output.raw(server::settings_text(*loaded));
-    const auto unsafe = server::check_safety(loaded->settings);
-    return unsafe ? refuse(globals, unsafe->exit_code, {unsafe->sentence}) : kDone;
+    // Whether a token is stored is known to the store only.
+    if (const auto unsafe = server::check_safety(loaded->settings))
+      globals.output.error_line("ff: it will start only if the store has a token: " + unsafe->sentence);
+    return kDone;
   }
   const SignalQueue signals({SIGTERM, SIGINT, SIGHUP});
   const LogSink log = log_of(loaded->settings);
@@ -170,7 +173,8 @@ void add_serve(Program& program) {
     auto* option = command->add_option(flag_of(name), what)->expected(0, 1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     given->emplace_back(name, option);
   };
-  auto* check = command->add_flag("--check", "Print the settings that count, with their places, and start nothing");
+  auto check = std::make_shared<bool>(false);
+  command->add_flag("--check", *check, "Print the settings that count, with their places, and start nothing");
   add("config", "The file with settings");
   for (const server::Setting& setting : server::setting_table()) {
     std::string rule = setting.rule.substr(std::string_view("has to be ").size());
@@ -184,7 +188,7 @@ void add_serve(Program& program) {
       for (const std::string& value : option->results()) flags.push_back(flag_of(name) + "=" + value);
       if (option->count() > 0 && option->results().empty()) flags.push_back(flag_of(name));
     }
-    if (check->count() > 0) flags.emplace_back("--check");
+    if (*check) flags.emplace_back("--check");
     return run_serve(program.globals, std::move(flags));
   });
 }

@@ -47,6 +47,7 @@ BOOST_DESCRIBE_STRUCT(RegisterWorker, (),
                        max_concurrent_tasks, client_version))
 BOOST_DESCRIBE_STRUCT(HeartbeatWorker, (), (worker_instance_id, namespace_))
 BOOST_DESCRIBE_STRUCT(MarkWorkerDead, (), (worker_instance_id, namespace_, reason, revoke_leases))
+BOOST_DESCRIBE_STRUCT(DeregisterWorker, (), (worker_instance_id, namespace_))
 BOOST_DESCRIBE_STRUCT(ListWorkers, (), (namespace_, lane, cursor, limit))
 
 }  // namespace ff
@@ -95,5 +96,7 @@ template <>
 inline constexpr std::array<std::string_view, 1> required_members<HeartbeatWorker>{"worker_instance_id"};
 template <>
 inline constexpr std::array<std::string_view, 2> required_members<MarkWorkerDead>{"worker_instance_id", "reason"};
+template <>
+inline constexpr std::array<std::string_view, 1> required_members<DeregisterWorker>{"worker_instance_id"};
 
 }  // namespace ff::core

@@ -80,6 +80,7 @@ class Engine final : private store::ForeignWatcher {
   void start(CancelTask request, const Call& call, Callback<Changed> callback);
   void start(RegisterWorker request, const Call& call, Callback<WorkerRegistered> callback);
   void start(HeartbeatWorker request, const Call& call, Callback<WorkerAlive> callback);
+  void start(DeregisterWorker request, const Call& call, Callback<Done> callback);
 
   // ---- reading ----
   void start(GetExecution request, const Call& call, Callback<Execution> callback);

@@ -100,6 +100,18 @@ void Engine::start(HeartbeatWorker request, const Call& call, Callback<WorkerAli
              call, std::move(callback));
 }
 
+void Engine::start(DeregisterWorker request, const Call& call, Callback<Done> callback) {
+  if (auto fault = core::check_name("worker_instance_id", request.worker_instance_id))
+    return callback(std::unexpected(std::move(*fault)));
+  push_keyed(executor_for_name(request.worker_instance_id), std::string_view(request.worker_instance_id),
+             core::DeregisterWorkerOp{namespace_of(request.namespace_, call.caller), request.worker_instance_id,
+                                      worker_events()},
+             call, [this, callback = std::move(callback)](Result<Done> result) mutable {
+               live_workers_.forget();
+               callback(std::move(result));
+             });
+}
+
 void Engine::note_claimer(const ClaimRequest& request, const core::Claim& claim) {
   if (request.lanes.empty()) return;  // a claim by name says nothing of where the worker works
   const std::string namespace_ = request.namespace_.value_or("");

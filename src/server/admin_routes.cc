@@ -1,6 +1,6 @@
 // What those who run the server do with it.
 
-#include "server/route.h"
+#include "server/raw_reply.h"
 
 namespace ff::server {
 
@@ -30,9 +30,17 @@ void ask_to_drain(const Ctx& context, DrainRequest request, Answer answer) {
   context->drain(request.grace_ms, request.exit);
 }
 
+void list_audit(const Ctx& context, ListAudit query, Answer answer) {
+  context->backend->start(std::move(query), false, answering<Page<Event>>(std::move(answer), page_reply<Event>));
+}
+
 }  // namespace
 
 void areas::add_admin(std::vector<Route>& table) {
+  Route audit = make_route<ListAudit, list_audit>(
+      {"GET", "/v1/admin/audit", "list_audit", "What operators did, newest first.", Scope::admin});
+  audit.reply = page_schema<Event>;
+  table.push_back(audit);
   Route drain = make_route<DrainRequest, ask_to_drain>(
       {"POST", "/v1/admin/drain", "drain", "Shut down in order: answer whoever waits, let tasks finish, take nothing new.",
        Scope::admin, Batch::none, Body::object, true, false, 202});

@@ -130,10 +130,10 @@ Result<Input> read_input(const Route& route, const Match& match, const Target& t
                                                      "The header Content-Type labels the payload; leave it out of the query."));
   }
   const bool many = route.batch != Batch::none && input->fields.contains("items");
+  if (*key && many)
+    return std::unexpected(core::invalid_input("Idempotency-Key", "with_items",
+                                               "Of many, each item has its own idempotency_key; leave out the header."));
   if (*key && route.takes_key) {
-    if (many)
-      return std::unexpected(core::invalid_input("Idempotency-Key", "with_items",
-                                                 "Of many, each item has its own idempotency_key; leave out the header."));
     const core::json::value* own = input->fields.if_contains("idempotency_key");
     if (own && *own != core::json::string(**key))
       return std::unexpected(core::invalid_input("idempotency_key", "conflict",

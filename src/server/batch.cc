@@ -1,5 +1,7 @@
 #include "server/batch.h"
 
+#include "server/request_key.h"
+
 #include <atomic>
 
 namespace ff::server {
@@ -72,7 +74,7 @@ void run_batch(const Route& route, const Ctx& context, const std::vector<std::st
     if (!input)
       done(std::unexpected(input.error()));
     else
-      route.run(context, std::move(*input), std::move(done));
+      run_call(route, context, std::move(*input), {}, std::move(done));
   }
 }
 

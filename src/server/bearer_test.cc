@@ -16,20 +16,5 @@ TEST(ServerBearer, the_token_of_a_request) {
   EXPECT_FALSE(bearer_token({}));
 }
 
-TEST(ServerBearer, one_token_is_known_and_no_other) {
-  const auto authenticate = one_token("s3cret");
-  auto knows = [&](Headers headers) {
-    Request request;
-    request.headers = std::move(headers);
-    bool known = false;
-    authenticate(request, [&](Result<std::optional<Principal>> found) { known = found->has_value(); });
-    return known;
-  };
-  EXPECT_TRUE(knows({{"authorization", "Bearer s3cret"}}));
-  for (const char* wrong : {"Bearer s3cre", "Bearer s3cret ", "Bearer s3crets", "Bearer S3CRET", "s3cret"})
-    EXPECT_FALSE(knows({{"Authorization", wrong}})) << wrong;
-  EXPECT_FALSE(knows({}));
-}
-
 }  // namespace
 }  // namespace ff::server

@@ -1,5 +1,6 @@
 #include "server/exchange.h"
 
+#include "server/http_metrics.h"
 #include "server/problem.h"
 
 namespace ff::server {
@@ -14,6 +15,11 @@ std::optional<std::uint64_t> Waits::add(std::function<void()> answer_now) {
 void Waits::remove(std::uint64_t number) {
   std::lock_guard guard(mutex_);
   waiting_.erase(number);
+}
+
+std::size_t Waits::size() {
+  std::lock_guard guard(mutex_);
+  return waiting_.size();
 }
 
 void Waits::end_all() {
@@ -57,8 +63,17 @@ std::optional<Server::Send> Exchange::end() {
   return way;
 }
 
+void Exchange::count(int status) {
+  if (!requests) return;
+  const std::int64_t until_us = waits_since_us.value_or((*steady_us)());
+  requests->count(nowhere ? nullptr : match.route, method, status, static_cast<double>(until_us - began_us) / 1e6);
+}
+
 void Exchange::answer(Response response) {
-  if (auto way = end()) return (*way)(dressed(std::move(response)));
+  if (auto way = end()) {
+    count(response.status);
+    return (*way)(dressed(std::move(response)));
+  }
   if (response.undelivered) response.undelivered();
   if (response.stream) response.stream->close();
 }
@@ -72,6 +87,7 @@ bool Exchange::abandon() {
 void Exchange::set_wait(Wait given) {
   std::unique_lock guard(mutex);
   wait = given;
+  waits_since_us = (*steady_us)();
   if (over) {
     guard.unlock();
     return given.give_up();

@@ -17,6 +17,7 @@ class Waits {
   std::optional<std::uint64_t> add(std::function<void()> answer_now);
   void remove(std::uint64_t number);
   void end_all();
+  std::size_t size();
 
  private:
   std::mutex mutex_;
@@ -38,15 +39,22 @@ struct Exchange {
   std::uint64_t deadline_ms = 0;
   Server::Begun begun;
   std::shared_ptr<Waits> waits;
+  std::shared_ptr<HttpMetrics> requests;
+  const std::function<std::int64_t()>* steady_us = nullptr;
+  std::string method;
+  std::int64_t began_us = 0;
 
   std::mutex mutex;
   bool over = false;  ///< answered, or nobody waits for the answer
   Server::Send send;
   Wait wait;
   std::optional<std::uint64_t> wait_number;
+  std::optional<std::int64_t> waits_since_us;
 
   /// What every answer to this request has: its id, its length, what lets a page of another origin read it.
   Response dressed(Response response) const;
+  /// Notes what became of it; how long it waited for something to happen does not count.
+  void count(int status);
   /// The first answer is sent; a later one is taken for undelivered.
   void answer(Response response);
   /// False when it was over already.

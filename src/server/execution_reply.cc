@@ -73,6 +73,11 @@ std::string execution_path(const ExecutionId& id) {
 }
 
 void answer_with_execution(const Ctx& context, Execution execution, int status, bool replay, Answer answer) {
+  if (context->minimal) {
+    Reply reply = reply_of(execution, status);
+    reply.replay = replay;
+    return answer(std::move(reply));
+  }
   auto building = std::make_unique<Building>();
   building->context = context;
   building->execution = std::move(execution);

@@ -33,9 +33,10 @@ struct HistoryQuery {
   ExecutionId execution_id;
   std::string cursor;
   std::uint32_t limit = 50;
+  std::uint32_t wait_ms = 0;
   bool follow = false;
 };
-BOOST_DESCRIBE_STRUCT(HistoryQuery, (), (execution_id, cursor, limit, follow))
+BOOST_DESCRIBE_STRUCT(HistoryQuery, (), (execution_id, cursor, limit, wait_ms, follow))
 
 namespace {
 
@@ -46,8 +47,8 @@ void create_execution(const Ctx& context, Submission submission, Answer answer) 
   context->backend->start(std::move(submission), false,
                           [context, answer = std::move(answer)](Result<Submitted> submitted) mutable {
                             if (!submitted) return answer(std::unexpected(submitted.error()));
-                            answer_with_execution(context, submitted->execution_id, submitted->duplicate ? 200 : 201,
-                                                  submitted->duplicate, std::move(answer));
+                            answer_changed(context, submitted->execution_id, *submitted, submitted->duplicate ? 200 : 201,
+                                           submitted->duplicate, std::move(answer));
                           });
 }
 
@@ -115,8 +116,14 @@ void follow_history(const Ctx& context, HistoryQuery query, Answer answer) {
 void read_history(const Ctx& context, HistoryQuery query, Answer answer) {
   if (query.follow || accepts_events(context->headers))
     return follow_history(context, std::move(query), std::move(answer));
-  ReadHistory request{query.execution_id, std::move(query.cursor), query.limit};
-  context->backend->start(std::move(request), false, answering<Page<Event>>(std::move(answer), page_reply<Event>));
+  auto first = std::make_shared<FirstAnswer>(std::move(answer));
+  auto read = [context, first, query](std::uint32_t wait_ms) {
+    ReadHistory request{query.execution_id, query.cursor, query.limit, wait_ms};
+    auto tell = [first](Result<Reply> result) { (*first)(std::move(result)); };
+    context->backend->start(std::move(request), false, answering<Page<Event>>(tell, page_reply<Event>));
+  };
+  read(query.wait_ms);
+  if (query.wait_ms > 0) context->waiting({[read] { read(0); }, [] {}});
 }
 
 template <class Request>
@@ -128,29 +135,30 @@ void get_bytes(const Ctx& context, Request request, Answer answer) {
 }  // namespace
 
 void areas::add_executions(std::vector<Route>& table) {
-  auto add = [&](Route route, auto* reply) {
+  auto add = [&](Route route, auto* reply, core::json::value (*minimal)(Schemas&) = nullptr) {
     route.reply = reply;
+    route.minimal = minimal;
     table.push_back(route);
   };
   constexpr auto kNoBody = static_cast<core::json::value (*)(Schemas&)>(nullptr);
   add(make_route<Submission, create_execution>({"POST", "/v1/executions", "create_execution",
                                       "Create an execution, or many.", Scope::submit, Batch::also, Body::object, false,
                                       true, 201}),
-      execution_schema);
+      execution_schema, schema_of<Submitted>);
   add(make_route<Submission, create_execution>({"PUT", "/v1/executions/{execution_id}", "create_execution_raw",
                                       "Create an execution whose payload is the body of the request.", Scope::submit,
                                       Batch::none, Body::bytes, false, false, 201}),
-      execution_schema);
+      execution_schema, schema_of<Submitted>);
   add(make_route<ExecutionsQuery, list_executions>({"GET", "/v1/executions", "list_executions",
                                          "Executions that match all filters, newest first.", Scope::read}),
       page_schema<ExecutionSummary>);
   add(make_route<OneExecution, get_execution>({"GET", "/v1/executions/{execution_id}", "get_execution",
                                      "Everything that is known of an execution, and why it is not moving.", Scope::read}),
-      execution_schema);
+      execution_schema, schema_of<Execution>);
   add(make_route<GetExecution, wait_for_execution>({"GET", "/v1/executions/{execution_id}/wait", "wait_for_execution",
                                       "The execution once it has ended, or as it stands when the time is over.",
                                       Scope::read}),
-      execution_schema);
+      execution_schema, schema_of<Execution>);
   add(make_route<GetPayload, get_bytes<GetPayload>>({"GET", "/v1/executions/{execution_id}/payload", "get_payload",
                                                  "The payload's bytes, with their content type.", Scope::read}),
       kNoBody);

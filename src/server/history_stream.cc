@@ -2,13 +2,12 @@
 
 #include "engine/cursors.h"
 #include "server/event_text.h"
-#include "server/timers.h"
 
 namespace ff::server {
 namespace {
 
-constexpr std::uint32_t kPauseMsMin = 100;
-constexpr std::uint32_t kPauseMsMax = 2'000;
+/// How long the engine is asked to wait for an event; then the end is looked for again.
+constexpr std::uint32_t kWaitMs = 10'000;
 
 }  // namespace
 
@@ -38,21 +37,22 @@ void HistoryStream::next(Ready ready) {
   } else if (!over_) {
     ready_ = std::move(ready);
     guard.unlock();
-    return read();
+    return read(0);
   }
   guard.unlock();
   ready(std::move(part));
 }
 
-void HistoryStream::read() {
-  ReadHistory request{.execution_id = id_, .cursor = {}, .limit = kPage};
+void HistoryStream::read(std::uint32_t wait_ms) {
+  ReadHistory request{.execution_id = id_, .cursor = {}, .limit = kPage, .wait_ms = wait_ms};
   {
     std::lock_guard guard(mutex_);
     if (over_) return;
     request.cursor = cursor_;
   }
-  context_->backend->start(std::move(request), false, [self = shared_from_this()](const Result<Page<Event>>& page) {
-    self->read_done(page);
+  // A stream that was closed is not kept by its waiting.
+  context_->backend->start(std::move(request), false, [weak = weak_from_this()](const Result<Page<Event>>& page) {
+    if (auto self = weak.lock()) self->read_done(page);
   });
 }
 
@@ -70,7 +70,6 @@ void HistoryStream::read_done(const Result<Page<Event>>& page) {
     return was_all ? tell(std::nullopt) : look_for_the_end();
   }
   has_ended_ = false;  // it may have been replayed
-  pause_ms_ = 0;
   Ready ready = std::exchange(ready_, nullptr);
   std::string text = take_events(page->items);
   guard.unlock();
@@ -87,23 +86,10 @@ void HistoryStream::look_for_the_end() {
         std::lock_guard guard(self->mutex_);
         self->has_ended_ = true;
       }
-      self->read();
+      self->read(0);
     } else {
-      self->wait_for_more();
+      self->read(kWaitMs);
     }
-  });
-}
-
-/// The one place that waits: an engine that tells of events as they are committed would be asked here.
-void HistoryStream::wait_for_more() {
-  std::uint32_t pause_ms = 0;
-  {
-    std::lock_guard guard(mutex_);
-    pause_ms = pause_ms_ = std::clamp(2 * pause_ms_, kPauseMsMin, kPauseMsMax);
-  }
-  if (!context_->timers) return tell(std::nullopt);
-  context_->timers->after(pause_ms, [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->read();
   });
 }
 

@@ -21,10 +21,9 @@ class HistoryStream final : public BodyStream, public std::enable_shared_from_th
   void close() override;
 
  private:
-  void read();
+  void read(std::uint32_t wait_ms);
   void read_done(const Result<Page<Event>>& page);
   void look_for_the_end();
-  void wait_for_more();
   /// Answers what is outstanding, if anything is.
   void tell(std::optional<std::string> part);
   std::string take_events(const std::vector<Event>& events);
@@ -39,7 +38,6 @@ class HistoryStream final : public BodyStream, public std::enable_shared_from_th
   bool has_ended_ = false;       ///< the execution was seen ended: what comes up empty now is all
   bool finishing_ = false;       ///< the next part is the last
   bool over_ = false;
-  std::uint32_t pause_ms_ = 0;   ///< between two looks; grows while nothing happens
 };
 
 }  // namespace ff::server

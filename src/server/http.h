@@ -35,6 +35,7 @@ struct Request {
   Headers headers;
   std::string body;
   Door door;
+  std::string remote;  ///< the address it came from
 };
 
 /// A body that comes bit by bit, for as long as somebody listens. It is pulled, so that a slow listener holds nothing

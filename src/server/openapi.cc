@@ -67,6 +67,7 @@ json::value request_schema(const Route& route, Schemas& schemas) {
   for (auto& field : route.fields(schemas))
     if (!in_path.contains(field.name)) fields.push_back(std::move(field));
   if (route.body == Body::tags) return fields.at(0).schema;
+  if (route.method == "POST" && !route.takes_key) fields.push_back({"idempotency_key", text_schema(), false});
   json::value one = object_schema(fields);
   if (route.blob) {
     json::object any{{"description", "Any JSON value, kept byte for byte; {\"base64\": ...} stands for the decoded bytes."}};
@@ -82,9 +83,15 @@ json::value request_schema(const Route& route, Schemas& schemas) {
   return {{"oneOf", {std::move(one), std::move(many)}}};
 }
 
+/// What it gives: to some the bare outcome.
+json::value reply_schema(const Route& route, Schemas& schemas) {
+  if (!route.minimal) return route.reply(schemas);
+  return {{"anyOf", {route.reply(schemas), route.minimal(schemas)}}};
+}
+
 json::value batch_schema(const Route& route, Schemas& schemas) {
   std::vector<SchemaField> item{{"status", integer_schema(200, 599), true}, {"problem", problem_schema(schemas), false}};
-  if (route.reply) item.push_back({"result", route.reply(schemas), false});
+  if (route.reply) item.push_back({"result", reply_schema(route, schemas), false});
   return object_schema({{"items", list_schema(object_schema(item)), true}});
 }
 
@@ -107,14 +114,14 @@ json::value responses(const Route& route, Schemas& schemas) {
   } else if (!route.reply) {
     out[std::to_string(route.status)] = described("Done.", std::nullopt);
   } else {
-    json::value body = content("application/json", route.reply(schemas));
+    json::value body = content("application/json", reply_schema(route, schemas));
     if (route.streams) body.as_object()["text/event-stream"] = {{"schema", text_schema()}};
     out[std::to_string(route.status)] = described(route.status == 201 ? "Created." : "Done.", body);
     if (route.status == 201) out["200"] = described("It was there already.", body);
     if (!route.scope && route.pattern != "/livez" && route.pattern != "/openapi.json")
       out["503"] = described("Not ready.", body);
     if (route.batch == Batch::also) {
-      json::value either{{"oneOf", {route.reply(schemas), batch_schema(route, schemas)}}};
+      json::value either{{"anyOf", {reply_schema(route, schemas), batch_schema(route, schemas)}}};
       out["200"] = described("Done; of many, one result or problem per item, in order.",
                              content("application/json", std::move(either)));
     }
@@ -140,7 +147,12 @@ json::value operation(const Route& route, Schemas& schemas) {
     else if (query && !(route.body == Body::bytes && field.name == "content_type"))
       parameters.push_back(parameter(field, "query"));
   }
-  if (route.takes_key) parameters.push_back(parameter({"Idempotency-Key", text_schema(), false}, "header"));
+  if (route.minimal) {
+    json::value prefer = parameter({"Prefer", text_schema(), false}, "header");
+    prefer.as_object()["description"] = "return=minimal: the bare outcome instead of the whole execution.";
+    parameters.push_back(std::move(prefer));
+  }
+  if (route.method == "POST") parameters.push_back(parameter({"Idempotency-Key", text_schema(), false}, "header"));
   if (!parameters.empty()) out["parameters"] = std::move(parameters);
   if (route.body == Body::bytes) {
     json::object body{{"required", true}};

@@ -4,6 +4,7 @@
 // scopes and the OpenAPI document alike.
 
 #include "api/backend.h"
+#include "core/caller.h"
 #include "server/decode.h"
 #include "server/limits.h"
 #include "server/principal.h"
@@ -12,7 +13,6 @@
 namespace ff::server {
 
 class Health;
-class Timers;
 
 /// A successful answer. `body` is JSON text unless `content_type` says otherwise.
 struct Reply {
@@ -34,14 +34,18 @@ struct Wait {
 
 /// What a handler sees besides its input. It lives as long as any part of the call.
 struct Context {
-  std::shared_ptr<api::Backend> backend;
+  std::shared_ptr<api::Backend> backend;  ///< acts for `caller`
+  core::Caller caller;
+  std::function<std::shared_ptr<api::Backend>(const core::Caller&)> acting_for;
   Principal principal;
   Limits limits;
   Headers headers;
+  bool minimal = false;  ///< the caller prefers the bare outcome to the whole execution
   std::shared_ptr<Health> health;
-  std::shared_ptr<Timers> timers;
   /// To be asked to shut down; unset when it cannot.
   std::function<void(std::optional<std::uint32_t> grace_ms, bool ends)> drain;
+  /// The text of `/metrics`; unset: it is not told here.
+  std::function<std::string()> metrics;
   /// To be told of a wait.
   std::function<void(Wait)> waiting;
   /// To be told of an error whose text the caller does not see.
@@ -81,6 +85,7 @@ struct Route {
   std::vector<SchemaField> (*fields)(Schemas&) = nullptr;  ///< what it takes
   const char* blob = nullptr;                              ///< the field of its body that is kept byte for byte
   core::json::value (*reply)(Schemas&) = nullptr;          ///< what it gives; unset: no body, or raw bytes
+  core::json::value (*minimal)(Schemas&) = nullptr;        ///< what it gives to a caller that prefers the bare outcome
 };
 
 /// Every route, in the order of the documentation.
@@ -91,6 +96,7 @@ void add_executions(std::vector<Route>& table);
 void add_operator_calls(std::vector<Route>& table);
 void add_worker_calls(std::vector<Route>& table);
 void add_lanes(std::vector<Route>& table);
+void add_registry(std::vector<Route>& table);
 void add_admin(std::vector<Route>& table);
 void add_system(std::vector<Route>& table);
 }  // namespace areas

@@ -68,6 +68,7 @@ const std::vector<Route>& routes() {
     areas::add_operator_calls(all);
     areas::add_worker_calls(all);
     areas::add_lanes(all);
+    areas::add_registry(all);
     areas::add_admin(all);
     areas::add_system(all);
     return all;

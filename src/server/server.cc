@@ -5,8 +5,11 @@
 #include "server/batch.h"
 #include "server/cors.h"
 #include "server/exchange.h"
+#include "server/http_metrics.h"
 #include "server/page_guard.h"
 #include "server/rate_limits.h"
+#include "server/refusal_log.h"
+#include "server/request_key.h"
 
 namespace ff::server {
 namespace {
@@ -21,6 +24,21 @@ Response response_of(Reply reply) {
   response.undelivered = std::move(reply.undelivered);
   response.stream = std::move(reply.stream);
   return response;
+}
+
+bool prefers_minimal(const Headers& headers) {
+  const std::string* given = find_header(headers, "Prefer");
+  if (!given) return false;
+  std::string_view rest = *given;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view word = rest.substr(0, std::min(rest.find(';'), comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    while (word.starts_with(' ')) word.remove_prefix(1);
+    while (word.ends_with(' ')) word.remove_suffix(1);
+    if (same_word(word, "return=minimal")) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -50,8 +68,14 @@ Server::Server(std::shared_ptr<api::Backend> backend, ServerOptions options)
       options_(std::move(options)),
       health_(std::make_shared<Health>(options_.steady_ms)),
       waits_(std::make_shared<Waits>()),
+      requests_(std::make_shared<HttpMetrics>()),
       rates_(std::make_unique<RateLimits>(options_.rate_limit_per_token)),
-      log_(options_.log) {}
+      refusals_(std::make_unique<RefusalLog>(Log(options_.log))),
+      log_(options_.log) {
+  if (!options_.steady_us) options_.steady_us = [ms = options_.steady_ms] { return 1'000 * ms(); };
+  if (!options_.acting_for)
+    options_.acting_for = [backend = backend_](const core::Caller& caller) { return api::acting_for(backend, caller); };
+}
 
 Server::~Server() = default;
 
@@ -79,6 +103,10 @@ void Server::begin(Request head, Begun begun) {
   exchange->head_only = head.method == "HEAD";
   exchange->deadline_ms = options_.limits.request_timeout_ms;
   exchange->waits = waits_;
+  exchange->requests = requests_;
+  exchange->steady_us = &options_.steady_us;
+  exchange->method = head.method;
+  exchange->began_us = options_.steady_us();
   exchange->begun = std::move(begun);
   exchange->request = std::move(head);
   const Request& request = exchange->request;
@@ -92,7 +120,7 @@ void Server::begin(Request head, Begun begun) {
     return exchange->begun(std::unexpected(exchange->dressed(std::move(*may_ask))));
   exchange->cors = cors_headers(options_.cors_origins, request.headers);
   find_route(*exchange);
-  if (!options_.authenticate) {
+  if (!options_.authenticate || (options_.is_open && options_.is_open())) {
     if (auto fault = check_page(request, options_.cors_origins)) return refuse(exchange, *fault);
     return admit(exchange);
   }
@@ -110,13 +138,18 @@ void Server::identified(const ExchangePtr& exchange, Result<std::optional<Princi
                {{"request_id", exchange->request_id}, {"error", found.error().to_string()}});
     return refuse(exchange, found.error());
   }
-  if (!*found) return refuse(exchange, unauthorized());
+  if (!*found) {
+    refusals_->refused(exchange->request, exchange->request_id, options_.steady_ms());
+    return refuse(exchange, unauthorized());
+  }
   exchange->principal = std::move(**found);
   admit(exchange);
 }
 
 void Server::refuse(const ExchangePtr& exchange, const Error& error) const {
-  exchange->begun(std::unexpected(exchange->dressed(refusal(error, exchange->request_id))));
+  Response response = refusal(error, exchange->request_id);
+  exchange->count(response.status);
+  exchange->begun(std::unexpected(exchange->dressed(std::move(response))));
 }
 
 /// The order of the checks is part of the API: what comes first hides what comes later.
@@ -165,14 +198,16 @@ Pending Server::handle(Ticket ticket, std::string body, Send send) {
 
 void Server::run(const ExchangePtr& exchange) {
   auto context = std::make_shared<Context>();
-  const Principal& principal = exchange->principal;
-  context->backend = options_.acting_for ? options_.acting_for(principal)
-                                         : api::acting_for(backend_, {principal.namespace_, principal.actor});
   context->principal = std::move(exchange->principal);
+  context->caller = {context->principal.namespace_, context->principal.actor, exchange->request_id,
+                     std::move(exchange->request.remote), nullptr};
+  context->acting_for = options_.acting_for;
+  context->backend = options_.acting_for(context->caller);
+  context->minimal = prefers_minimal(exchange->request.headers);
   context->limits = options_.limits;
   context->health = health_;
-  context->timers = options_.timers;
   context->drain = options_.drain;
+  if (options_.metrics) context->metrics = [this] { return metrics_text(); };
   context->waiting = [weak = std::weak_ptr(exchange)](Wait wait) {
     if (auto alive = weak.lock())
       alive->set_wait(std::move(wait));
@@ -197,11 +232,23 @@ void Server::run(const ExchangePtr& exchange) {
   if (!items) return answer(std::unexpected(items.error()));
   if (*items) return run_batch(route, context, **items, exchange->request_id, std::move(answer));
   exchange->deadline_ms += wait_ms_of(*input);
-  route.run(context, std::move(*input), std::move(answer));
+  run_call(route, context, std::move(*input), context->headers, std::move(answer));
 }
 
-void Server::look() {
-  backend_->start(GetInfo{}, false, [health = health_](const Result<FabricInfo>& info) { health->looked(info); });
+void Server::look(std::function<void(const Result<FabricInfo>&)> also) {
+  backend_->start(GetInfo{}, false, [health = health_, also = std::move(also)](const Result<FabricInfo>& info) {
+    health->looked(info);
+    if (also) also(info);
+  });
+}
+
+std::string Server::metrics_text() const {
+  MetricsText text;
+  requests_->write(text);
+  text.family("ff_http_waiters", "gauge", "Requests that wait: long polls and streams.");
+  text.value({}, std::uint64_t{waits_->size()});
+  options_.metrics(text);
+  return std::move(text).take();
 }
 
 void Server::drain() {

@@ -3,6 +3,7 @@
 // The HTTP API without a transport. A request comes in two steps, its head and then its body, so that what is refused
 // for its head is refused before a byte of its body is read; the answer comes out through a callback.
 
+#include "core/caller.h"
 #include "log/log.h"
 #include "server/health.h"
 #include "server/http.h"
@@ -13,8 +14,10 @@
 
 namespace ff::server {
 
+class HttpMetrics;
+class MetricsText;
 class RateLimits;
-class Timers;
+class RefusalLog;
 class Waits;
 struct Exchange;
 
@@ -26,14 +29,18 @@ struct ServerOptions {
   /// Finds out who makes a request: calls back before it returns, or later on any thread when it has to look the token
   /// up. Unset: no token is configured, everybody may do everything.
   std::function<void(const Request&, Authenticated)> authenticate;
+  /// Whether there is nobody to tell apart yet, while `authenticate` is set. Unset: there always is.
+  std::function<bool()> is_open;
   /// What carries out the calls of a caller. Unset: the server's own backend, which keeps to the caller's namespace and
   /// writes its name into the audit log.
-  std::function<std::shared_ptr<api::Backend>(const Principal&)> acting_for;
+  std::function<std::shared_ptr<api::Backend>(const core::Caller&)> acting_for;
   std::function<std::string()> mint_request_id;  ///< required
   std::function<std::int64_t()> steady_ms;       ///< required: a clock that never goes back
-  std::shared_ptr<Timers> timers;         ///< for streams that look again after a while; unset: there are none
+  std::function<std::int64_t()> steady_us;       ///< the same, finer; unset: made of the other
   std::vector<std::string> cors_origins;  ///< pages of other origins that may call; empty: none
   std::uint32_t rate_limit_per_token = 0;  ///< requests per second; 0: no limit
+  /// Adds what is beyond the API to the answer of `/metrics`. Unset: there is no such address.
+  std::function<void(MetricsText&)> metrics;
   /// Asked to shut down, with or without the end of the process. Unset: nobody can ask for that.
   std::function<void(std::optional<std::uint32_t> grace_ms, bool ends)> drain;
   LogSink log;
@@ -91,8 +98,8 @@ class Server {
 
   const Limits& limits() const { return options_.limits; }
   Health& health() { return *health_; }
-  /// Looks at the engine, for `/readyz`; to be called about every second.
-  void look();
+  /// Looks at the engine, for `/readyz`; to be called about every second. `also` is told what was seen.
+  void look(std::function<void(const Result<FabricInfo>&)> also = nullptr);
   /// Whoever waits is answered; from now on only worker calls by handle, probes and `/v1/info` are served.
   void drain();
 
@@ -106,12 +113,15 @@ class Server {
   std::optional<Error> why_not(const Exchange& exchange) const;
   void refuse(const ExchangePtr& exchange, const Error& error) const;
   void run(const ExchangePtr& exchange);
+  std::string metrics_text() const;
 
   std::shared_ptr<api::Backend> backend_;
   ServerOptions options_;
   std::shared_ptr<Health> health_;
   std::shared_ptr<Waits> waits_;
+  std::shared_ptr<HttpMetrics> requests_;
   std::unique_ptr<RateLimits> rates_;
+  std::unique_ptr<RefusalLog> refusals_;
   Log log_;
 };
 

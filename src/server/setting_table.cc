@@ -22,7 +22,7 @@ constexpr const char* kSweeps[] = {"delayed_promoter",  "lease_expiry",  "attemp
 /// Settings of parts that this version does not have: they are read and checked, and whoever gives one is told.
 constexpr std::string_view kWithoutEffect[] = {"event_shards",          "waitpoint_secret",  "waitpoint_kid",
                                                "waitpoint_grace_ms",    "store_connections", "store_connect_timeout_ms",
-                                               "dispatch_claim_ttl_ms", "metrics",           "dashboard"};
+                                               "dispatch_claim_ttl_ms", "dashboard"};
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;

@@ -51,6 +51,15 @@ void answer_openapi(const Ctx&, Nothing, Answer answer) {
   answer(std::move(reply));
 }
 
+void answer_metrics(const Ctx& context, Nothing, Answer answer) {
+  if (!context->metrics)
+    return answer(core::fail(ErrorCode::route_not_found, "This server tells no metrics; the setting `metrics` turns them on."));
+  Reply reply;
+  reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  reply.body = context->metrics();
+  answer(std::move(reply));
+}
+
 void answer_docs(const Ctx&, Nothing, Answer answer) {
   Reply reply;
   reply.content_type = "text/html; charset=utf-8";
@@ -86,6 +95,9 @@ void areas::add_system(std::vector<Route>& table) {
   add(make_route<Nothing, answer_info>({"GET", "/v1/info", "info", "Version, store, data set, limits and sweeps.", Scope::read}),
       info_schema);
   add(make_route<Nothing, answer_openapi>({"GET", "/openapi.json", "openapi", "This description.", std::nullopt}), any_object);
+  add(make_route<Nothing, answer_metrics>({"GET", "/metrics", "metrics", "Figures for Prometheus.", std::nullopt, Batch::none,
+                                           Body::none, true}),
+      nullptr);
   add(make_route<Nothing, answer_docs>({"GET", "/docs", "docs", "A page that lists every call, for people.", std::nullopt}),
       nullptr);
 }

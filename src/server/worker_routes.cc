@@ -74,13 +74,19 @@ void claim_tasks(const Ctx& context, ClaimRequest request, Answer answer) {
   context->waiting({cancel, cancel});
 }
 
+/// The bare outcome for a caller that prefers it.
+template <class Outcome, class Shown>
+Reply outcome_or(const Ctx& context, const Outcome& outcome, const Shown& shown) {
+  return context->minimal ? reply_of(outcome) : reply_of(shown);
+}
+
 void renew_lease(const Ctx& context, RenewLease request, Answer answer) {
   auto done = std::make_shared<Answer>(std::move(answer));
   std::vector<RenewLease> one;
   one.push_back(std::move(request));
-  context->backend->start(std::move(one), false, [done](std::size_t, Result<LeaseRenewed> renewed) {
+  context->backend->start(std::move(one), false, [done, context](std::size_t, Result<LeaseRenewed> renewed) {
     if (!renewed) return (*done)(std::unexpected(std::move(renewed.error())));
-    (*done)(reply_of(Renewed{renewed->lease_expires_at_ms}));
+    (*done)(outcome_or(context, *renewed, Renewed{renewed->lease_expires_at_ms}));
   });
 }
 
@@ -94,7 +100,9 @@ void report_progress(const Ctx& context, ReportProgress request, Answer answer) 
 }
 
 void complete_task(const Ctx& context, CompleteTask request, Answer answer) {
-  auto make = [](const Changed& changed) { return reply_of(Completed{changed.execution_id, changed.public_state}); };
+  auto make = [context](const Changed& changed) {
+    return outcome_or(context, changed, Completed{changed.execution_id, changed.public_state});
+  };
   context->backend->start(std::move(request), false, answering<Changed>(std::move(answer), make));
 }
 
@@ -111,7 +119,7 @@ void delay_task(const Ctx& context, DelayTask request, Answer answer) {
 
 template <class Request>
 void change_state(const Ctx& context, Request request, Answer answer) {
-  auto make = [](const Changed& changed) { return reply_of(StateOnly{changed.public_state}); };
+  auto make = [context](const Changed& changed) { return outcome_or(context, changed, StateOnly{changed.public_state}); };
   context->backend->start(std::move(request), false, answering<Changed>(std::move(answer), make));
 }
 
@@ -126,9 +134,10 @@ core::json::value claim_schema(Schemas& schemas) {
 
 template <class T, void (*Handler)(const Ctx&, T, Answer)>
 void add_task_call(std::vector<Route>& table, std::string_view pattern, std::string_view name, std::string_view summary,
-              core::json::value (*reply)(Schemas&)) {
+              core::json::value (*reply)(Schemas&), core::json::value (*minimal)(Schemas&) = nullptr) {
   Route route = make_route<T, Handler>({"POST", pattern, name, summary, Scope::worker, Batch::also, Body::object, true});
   route.reply = reply;
+  route.minimal = minimal;
   table.push_back(route);
 }
 
@@ -140,19 +149,20 @@ void areas::add_worker_calls(std::vector<Route>& table) {
                                                   Body::object, false, true});
   claims.reply = claim_schema;
   table.push_back(claims);
-  add_task_call<RenewLease, renew_lease>(table, "/v1/worker/renew", "renew", "Keep a lease.", schema_of<Renewed>);
+  add_task_call<RenewLease, renew_lease>(table, "/v1/worker/renew", "renew", "Keep a lease.", schema_of<Renewed>,
+                                         schema_of<LeaseRenewed>);
   add_task_call<ReportProgress, report_progress>(table, "/v1/worker/progress", "progress", "Say how far a task is.", empty_schema);
   add_task_call<CompleteTask, complete_task>(table, "/v1/worker/complete", "complete", "End a task with success.",
-                                   schema_of<Completed>);
+                                   schema_of<Completed>, schema_of<Changed>);
   add_task_call<FailBody, fail_task>(table, "/v1/worker/fail", "fail", "End an attempt as failed; it may be tried again.",
                            schema_of<TaskFailed>);
   add_task_call<DelayTask, delay_task>(table, "/v1/worker/delay", "delay", "Give a task back until later.",
                              schema_of<TaskDelayed>);
   add_task_call<WaitChildren, change_state<WaitChildren>>(table, "/v1/worker/wait-children", "wait_children",
                                                      "Give a task back until its children have ended.",
-                                                     schema_of<StateOnly>);
+                                                     schema_of<StateOnly>, schema_of<Changed>);
   add_task_call<CancelTask, change_state<CancelTask>>(table, "/v1/worker/cancel", "cancel_task",
-                                                 "End a task as cancelled.", schema_of<StateOnly>);
+                                                 "End a task as cancelled.", schema_of<StateOnly>, schema_of<Changed>);
 }
 
 }  // namespace ff::server

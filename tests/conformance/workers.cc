@@ -115,6 +115,22 @@ TEST_P(Scheduling, T79_the_leases_of_the_dead_can_be_revoked) {
   EXPECT_THAT(claim(5, "w3"), SizeIs(2)) << "what it held is there for others";
 }
 
+TEST_P(Scheduling, deregister) {
+  must(fabric.register_worker(worker("w1")));
+  must(fabric.register_worker(worker("w1", "a")));
+  const ClaimedTask task = running();
+  const auto acts = must(fabric.audit()).items.size();
+  must(fabric.deregister_worker({.worker_instance_id = "w1"}));
+  EXPECT_THAT(names_of(must(fabric.workers())), ElementsAre("a/w1")) << "the one of the other namespace stays";
+  EXPECT_TRUE(renew(task)) << "its leases are left alone";
+  EXPECT_THAT(fabric.heartbeat({.worker_instance_id = "w1"}), Refused(ErrorCode::worker_not_found));
+  must(fabric.deregister_worker({.worker_instance_id = "w1"}));
+  must(fabric.deregister_worker({.worker_instance_id = "never-seen"}));
+  EXPECT_THAT(fabric.deregister_worker({.worker_instance_id = "a b"}), Refused(ErrorCode::invalid_input));
+  EXPECT_EQ(must(fabric.audit()).items.size(), acts) << "no act of an operator";
+  EXPECT_EQ(must(fabric.register_worker(worker("w1"))).status, RegisterStatus::registered);
+}
+
 TEST_P(Scheduling, T80_lapsed_workers_are_swept) {
   must(fabric.register_worker(worker("w1")));
   RegisterWorker longer = worker("w2");

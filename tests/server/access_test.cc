@@ -31,10 +31,15 @@ class ServerAccess : public ServerTest {
   }
   static std::string target_of(const server::Route& route) {
     std::string target(route.pattern);
-    for (const char* field : {"{execution_id}", "{lane_id}"})
+    for (const char* field : {"{execution_id}", "{lane_id}", "{worker_instance_id}"})
       if (const std::size_t at = target.find(field); at != target.npos)
         target.replace(at, std::string(field).size(), "%7Bfp:0%7D:01890000-0000-7000-8000-00000000ffff");
     return target;
+  }
+  static std::string_view value_of(std::string_view field) {
+    if (field == "priority") return "1";
+    if (field == "lanes") return R"(["x"])";
+    return R"("x")";
   }
   /// Sends something to every route that asks the engine, and looks at each answer; how many there were.
   int check_error(FailingBackend& failing, const Error& error) {
@@ -49,7 +54,7 @@ class ServerAccess : public ServerTest {
         server::Schemas schemas;
         for (const auto& field : route.fields(schemas))
           if (field.required && route.pattern.find("{" + field.name + "}") == route.pattern.npos)
-            body += fmt::format("{}\"{}\":{}", body.empty() ? "{" : ",", field.name, field.name == "priority" ? "1" : "\"x\"");
+            body += fmt::format("{}\"{}\":{}", body.empty() ? "{" : ",", field.name, value_of(field.name));
         body += body.empty() ? "{}" : "}";
       }
       const std::size_t logged = log.size();
@@ -175,13 +180,14 @@ TEST_F(ServerAccess, scopes_of_the_table_are_those_of_the_page) {
   std::map<std::string_view, std::string> by_scope;
   for (const auto& route : server::routes())
     by_scope[route.scope ? server::name_of(*route.scope) : "open"] += fmt::format(" {}", route.name);
-  EXPECT_EQ(by_scope["open"], " livez readyz healthz openapi docs");
-  EXPECT_EQ(by_scope["admin"], " drain");
+  EXPECT_EQ(by_scope["open"], " livez readyz healthz openapi metrics docs");
+  EXPECT_EQ(by_scope["admin"], " list_audit drain");
   EXPECT_EQ(by_scope["submit"], " create_execution create_execution_raw set_tags");
-  EXPECT_EQ(by_scope["worker"], " claim renew progress complete fail delay wait_children cancel_task");
+  EXPECT_EQ(by_scope["worker"], " claim renew progress complete fail delay wait_children cancel_task register_worker heartbeat_worker"
+            " deregister_worker");
   EXPECT_EQ(by_scope["read"],
             " list_executions get_execution wait_for_execution get_payload get_result list_attempts read_history list_lanes"
-            " get_lane list_leases info");
+            " get_lane list_leases list_workers info");
 }
 
 TEST_F(ServerAccess, T12_a_token_with_a_namespace_sees_and_changes_its_own) {
@@ -260,7 +266,7 @@ TEST_F(ServerAccess, the_creator_is_the_tokens_name_unless_told) {
 TEST_F(ServerAccess, T21_every_error_of_an_engine_through_every_route) {
   auto failing = std::make_shared<FailingBackend>();
   server::ServerOptions options;
-  options.acting_for = [failing](const Principal&) { return failing; };
+  options.acting_for = [failing](const core::Caller&) { return failing; };
   start_server(std::move(options));
   int answers = 0;
 #define FF_CODE(name, category, kind, http, retry) \

@@ -1,19 +1,12 @@
 // Server-sent events without a network: what is told, when it ends, how it is resumed.
 
 #include "server/server_world.h"
-#include "server/timers.h"
 
 namespace ff::test {
 namespace {
 
 class ServerEvents : public ServerTest {
  protected:
-  ServerEvents() {
-    timers = std::make_shared<server::Timers>([this] { return steady_ms.load(); });
-    server::ServerOptions options;
-    options.timers = timers;
-    start_server(std::move(options));
-  }
   /// The stream that a request opens.
   std::shared_ptr<server::BodyStream> open(const std::string& target, Headers headers = {}) {
     Request request = json_request("GET", target, "");
@@ -38,16 +31,6 @@ class ServerEvents : public ServerTest {
     while (auto part = ask(stream).get()) text += *part;
     return text;
   }
-  /// Lets the time go by until it is answered.
-  std::optional<std::string> get(std::future<std::optional<std::string>> future) {
-    EXPECT_TRUE(eventually([&] {
-      steady_ms += 2'000;
-      timers->run_due();
-      return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-    }));
-    return future.get();
-  }
-  using ServerTest::get;
   static std::vector<std::string> fields(const std::string& text, const std::string& name) {
     std::vector<std::string> found;
     for (std::size_t at = 0; (at = text.find(name + ": ", at)) != text.npos; ++at)
@@ -55,9 +38,6 @@ class ServerEvents : public ServerTest {
         found.push_back(text.substr(at + name.size() + 2, text.find('\n', at) - at - name.size() - 2));
     return found;
   }
-
-  std::atomic<std::int64_t> steady_ms = 0;
-  std::shared_ptr<server::Timers> timers;
 };
 
 const Headers kAccept = {{"Accept", "application/json;q=0.1, Text/Event-Stream"}};
@@ -91,12 +71,12 @@ TEST_F(ServerEvents, goes_on_until_the_execution_has_ended) {
   auto stream = open(path(id, "/history"), kAccept);
   auto first = ask(*stream);
   const std::string handle = claimed();
-  EXPECT_THAT(fields(*get(std::move(first)), "event"), ElementsAre("lease"));
+  EXPECT_THAT(fields(*first.get(), "event"), ElementsAre("lease"));
   auto second = ask(*stream);
   post("/v1/worker/complete", R"({"handle":")" + handle + "\"}");
-  EXPECT_THAT(fields(*get(std::move(second)), "event"), ElementsAre("lease", "completion"));
-  EXPECT_EQ(get(ask(*stream)), std::nullopt);
-  EXPECT_EQ(get(ask(*stream)), std::nullopt) << "the end stays the end";
+  EXPECT_THAT(fields(*second.get(), "event"), ElementsAre("lease", "completion"));
+  EXPECT_EQ(ask(*stream).get(), std::nullopt);
+  EXPECT_EQ(ask(*stream).get(), std::nullopt) << "the end stays the end";
 }
 
 TEST_F(ServerEvents, a_long_history_comes_in_bounded_parts) {
@@ -146,14 +126,11 @@ TEST_F(ServerEvents, a_shutdown_ends_it_with_the_last_place) {
 TEST_F(ServerEvents, nobody_is_told_anything_after_it_was_closed) {
   auto stream = open(path(created(), "/history"), kAccept);
   auto waiting = ask(*stream);
-  EXPECT_TRUE(eventually([&] { return timers->count() == 1; }));
   stream->close();
   EXPECT_THROW(waiting.get(), std::future_error);
   std::weak_ptr gone = stream;
   stream.reset();
-  EXPECT_TRUE(eventually([&] { return gone.expired(); })) << "a timer does not keep it";
-  steady_ms += 10'000;
-  timers->run_due();
+  EXPECT_TRUE(eventually([&] { return gone.expired(); })) << "waiting does not keep it";
 }
 
 TEST_F(ServerEvents, a_head_request_opens_none) {

@@ -36,7 +36,7 @@ bool below(const json::value& a, const json::value& b) {
 }
 
 constexpr std::string_view kKnownWords[] = {
-    "type",     "properties", "required",  "items",     "enum",     "allOf",    "oneOf",       "$ref",
+    "type",     "properties", "required",  "items",     "enum",     "allOf",    "oneOf", "anyOf", "$ref",
     "format",   "pattern",    "minimum",   "maximum",   "minLength", "maxLength", "minItems",  "maxItems",
     "default",  "description", "additionalProperties"};
 
@@ -92,6 +92,15 @@ void SchemaChecker::check(const json::value& value, const json::value& schema, c
     }
     if (matching == 0) out.insert(out.end(), last.begin(), last.end());
     if (matching > 1) out.push_back(path + ": more than one of oneOf matches");
+  }
+  if (const json::value* some = words.if_contains("anyOf")) {
+    std::vector<std::string> last;
+    const bool fits = std::any_of(some->as_array().begin(), some->as_array().end(), [&](const json::value& one) {
+      last.clear();
+      check(value, one, path, last);
+      return last.empty();
+    });
+    if (!fits) out.insert(out.end(), last.begin(), last.end());
   }
   if (const json::value* type = words.if_contains("type"); type && !has_some_type(value, *type))
     return out.push_back(path + ": is not " + json::serialize(*type));

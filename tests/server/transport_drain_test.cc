@@ -89,7 +89,7 @@ TEST_F(TransportDrain, T40_too_short_a_grace_is_counted) {
   server::ServerOptions options;
   auto stuck = std::make_shared<FailingBackend>();
   stuck->keeps_silent = true;
-  options.acting_for = [stuck](const Principal&) { return stuck; };
+  options.acting_for = [stuck](const core::Caller&) { return stuck; };
   serve({}, std::move(options));
   HttpClient http = client();
   ASSERT_TRUE(http.send(HttpClient::request_text("GET", "/v1/executions")));

@@ -136,7 +136,7 @@ TEST_F(TransportLimits, past_the_deadline_the_answer_is_a_timeout) {
   options.limits.request_timeout_ms = 200;
   options.authenticate = known_at_once([](const Request&) { return std::optional(Principal{}); });
   auto stuck = std::make_shared<FailingBackend>();
-  options.acting_for = [stuck](const Principal&) { return stuck; };
+  options.acting_for = [stuck](const core::Caller&) { return stuck; };
   stuck->keeps_silent = true;
   serve({}, std::move(options));
   HttpClient http = client();

@@ -15,12 +15,9 @@ TransportTest::~TransportTest() { transport.reset(); }
 
 void TransportTest::serve(server::TransportOptions given, server::ServerOptions options) {
   transport.reset();
-  timers = std::make_shared<server::Timers>(real_steady_ms);
-  options.timers = timers;
   start_server(std::move(options));
   if (given.listen == server::TransportOptions().listen) given.listen = {"127.0.0.1:0"};
   given.threads = 2;
-  given.timers = timers;
   given.log = [this](LogLevel, std::string_view message, std::span<const LogField> fields) {
     std::lock_guard guard(log_mutex);
     log.emplace_back(message);

@@ -4,7 +4,6 @@
 
 #include "server/http_client.h"
 #include "server/server_world.h"
-#include "server/timers.h"
 #include "server/transport/transport.h"
 
 namespace ff::test {
@@ -29,7 +28,6 @@ class TransportTest : public ServerTest {
   /// What the log has said.
   bool was_logged(const std::string& words);
 
-  std::shared_ptr<server::Timers> timers;
   std::unique_ptr<server::Transport> transport;
 };
 

@@ -119,6 +119,20 @@ Decision<WorkerMarkedDead> decide(const MarkWorkerDeadOp& op, const Records& in,
   return {WorkerMarkedDead{}, std::move(writes)};
 }
 
+void reads(const DeregisterWorkerOp& op, const Records&, Reads& out) {
+  out.document(worker_key(op.namespace_, op.worker_instance_id));
+}
+
+Decision<Done> decide(const DeregisterWorkerOp& op, const Records& in, TimeMs now) {
+  Writes writes(now);
+  const DocumentId id = worker_key(op.namespace_, op.worker_instance_id);
+  const auto known = live(in, id, now);
+  if (!known) return {Done{}, std::move(writes)};  // a lapsed record is the sweep's, with the event that says so
+  writes.erase(id);
+  append(writes, *known, WorkerEventKind::marked_dead, op.events, "shutdown");
+  return {Done{}, std::move(writes)};
+}
+
 void reads(const SweepWorker& op, const Records&, Reads& out) { out.document(op.id); }
 
 Decision<bool> decide(const SweepWorker& op, const Records& in, TimeMs now) {

@@ -64,6 +64,18 @@ struct MarkWorkerDeadOp {
 void reads(const MarkWorkerDeadOp& op, const Records& in, Reads& out);
 Decision<WorkerMarkedDead> decide(const MarkWorkerDeadOp& op, const Records& in, TimeMs now);
 
+/// A worker that ends in order takes itself off the list; it holds nothing any more. Who is not on it is done already.
+struct DeregisterWorkerOp {
+  using Reply = Done;
+  static constexpr std::string_view kName = "deregister_worker";
+
+  std::string namespace_;
+  std::string worker_instance_id;
+  WorkerEvents events;
+};
+void reads(const DeregisterWorkerOp& op, const Records& in, Reads& out);
+Decision<Done> decide(const DeregisterWorkerOp& op, const Records& in, TimeMs now);
+
 /// The time of a worker is over: its record goes, and one event says so. Of a sweep and an operator one does it.
 struct SweepWorker {
   using Reply = bool;

@@ -37,6 +37,13 @@ class WorkersTest : public ::testing::Test {
         kinds.emplace_back(name_of(read_document<WorkerEventRecord>(*slot.value)->event_kind));
     return kinds;
   }
+  std::string reason_of_the_last() {
+    std::string reason;
+    for (const auto& slot : rules.set.documents().slots())
+      if (slot.key.kind == DocumentKind::worker_event && slot.value)
+        reason = read_document<WorkerEventRecord>(*slot.value)->reason.value_or("");
+    return reason;
+  }
 
   Rules rules;
   int events_ = 0;
@@ -99,6 +106,29 @@ TEST_F(WorkersTest, T80_of_a_sweep_and_an_operator_one_removes_it) {
   EXPECT_TRUE(rules.must(SweepWorker{worker_key("", "w-2"), events()}));
   EXPECT_EQ(rules.refused(MarkWorkerDeadOp{{}, "", "w-2", "x", events()}).code, ErrorCode::worker_not_found);
   EXPECT_THAT(told(), ElementsAre("registered", "marked_dead", "registered", "ttl_swept"));
+}
+
+TEST_F(WorkersTest, who_ends_in_order_takes_itself_off_the_list) {
+  enter();
+  enter(worker("w-2"));
+  const std::size_t operator_events = rules.set.events().size();
+  rules.must(DeregisterWorkerOp{"", "w-1", events()});
+  EXPECT_FALSE(rules.set.document(worker_key("", "w-1")));
+  EXPECT_EQ(stored("w-2").worker_id, "pool") << "the others stay";
+  EXPECT_EQ(reason_of_the_last(), "shutdown");
+  EXPECT_EQ(rules.set.events().size(), operator_events) << "no operator did it";
+  rules.must(DeregisterWorkerOp{"", "w-1", events()});
+  rules.must(DeregisterWorkerOp{"elsewhere", "w-2", events()});
+  EXPECT_EQ(stored("w-2").worker_id, "pool");
+  EXPECT_THAT(told(), ElementsAre("registered", "registered", "marked_dead")) << "who is gone is not struck off twice";
+}
+
+TEST_F(WorkersTest, who_has_lapsed_is_left_to_the_sweep) {
+  enter();
+  rules.now += 60'000;
+  rules.must(DeregisterWorkerOp{"", "w-1", events()});
+  EXPECT_TRUE(rules.must(SweepWorker{worker_key("", "w-1"), events()}));
+  EXPECT_THAT(told(), ElementsAre("registered", "ttl_swept"));
 }
 
 TEST_F(WorkersTest, a_sweep_that_comes_too_early_leaves_it) {

@@ -1,14 +1,15 @@
 #include "server/boot/service.h"
 
-#include "server/bearer.h"
+#include "api/embedded.h"
+#include "server/boot/clocks.h"
+#include "server/boot/figures.h"
 #include "server/boot/store_opening.h"
+#include "server/boot/tokens.h"
 #include "server/server.h"
 #include "server/setting_table.h"
-#include "server/timers.h"
 #include "server/transport/transport.h"
 #include "version.h"
 
-#include <chrono>
 #include <future>
 #include <random>
 #include <thread>
@@ -19,14 +20,6 @@ namespace {
 constexpr std::int64_t kClockDifferenceMs = 1'000;
 constexpr int kLooksPerCertificates = 3;
 constexpr std::int64_t kCloseAtLeastMs = 5'000;  ///< whatever is left of the grace: running the queues empty is quick
-
-std::int64_t steady_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::int64_t wall_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 bool sleep_for(std::int64_t ms) {
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));
@@ -42,9 +35,9 @@ std::function<std::string()> request_ids() {
 ServerOptions server_options(const Settings& settings) {
   ServerOptions options;
   options.limits = limits_of(settings);
-  if (settings.api_token) options.authenticate = one_token(*settings.api_token);
   options.mint_request_id = request_ids();
   options.steady_ms = steady_ms;
+  options.steady_us = steady_us;
   options.cors_origins = settings.cors_origins;
   options.rate_limit_per_token = settings.rate_limit_per_token;
   return options;
@@ -73,21 +66,23 @@ BootFailure failure_of(const Error& error) {
 std::optional<BootFailure> check_safety(const Settings& settings) {
   if (!listens_to_others(settings) || settings.api_token || settings.insecure) return std::nullopt;
   return BootFailure{kRefusedBySafety,
-                     "listen names an address that other machines can reach, and no token is configured. Set api_token, "
-                     "or listen at 127.0.0.1, or say insecure = true when everybody there may do everything."};
+                     "listen names an address that other machines can reach, and there is no token. Make one with `ff token "
+                     "create`, or set api_token, or listen at 127.0.0.1, or say insecure = true when everybody there may do "
+                     "everything."};
 }
 
 Service::Service(Settings settings, BootOptions options)
     : settings_(std::move(settings)), options_(std::move(options)), grace_ms_(settings_.shutdown_grace_ms) {}
 
 Service::~Service() {
+  serving_ = nullptr;
   transport_.reset();
-  if (timers_) timers_->close();
   if (fabric_.backend()) fabric_.close();
+  figures_.reset();
+  backend_.reset();
 }
 
 std::expected<std::unique_ptr<Service>, BootFailure> Service::start(const LoadedSettings& loaded, BootOptions options) {
-  if (auto unsafe = check_safety(loaded.settings)) return std::unexpected(std::move(*unsafe));
   std::unique_ptr<Service> service(new Service(loaded.settings, std::move(options)));
   const Log log(service->options_.log);
   for (const auto& [name, place] : loaded.places)
@@ -95,6 +90,7 @@ std::expected<std::unique_ptr<Service>, BootFailure> Service::start(const Loaded
       log.warn("a setting has no effect in this version", {{"setting", name}, {"place", place}});
   if (auto failed = service->open()) return std::unexpected(std::move(*failed));
   service->warn_of_clocks();
+  if (auto failed = service->know_tokens()) return std::unexpected(std::move(*failed));
   service->serve();
   if (auto failed = service->open_addresses()) return std::unexpected(std::move(*failed));
   return service;
@@ -115,6 +111,8 @@ std::optional<BootFailure> Service::open() {
   auto fabric = open_patiently(open_once, {}, tools);
   if (!fabric) return failure_of(fabric.error());
   fabric_ = std::move(*fabric);
+  backend_ = std::dynamic_pointer_cast<api::EmbeddedBackend>(fabric_.backend());
+  if (!backend_) return BootFailure{kWrongSettings, "store names a server; give it a store of its own."};
   auto info = fabric_.info();
   if (!info) return failure_of(info.error());
   info_ = std::move(*info);
@@ -128,27 +126,50 @@ void Service::warn_of_clocks() {
                          {{"difference_ms", std::to_string(difference)}});
 }
 
+std::optional<BootFailure> Service::know_tokens() {
+  auto tokens = open_tokens(backend_, settings_, info_.server_time_ms - wall_ms());
+  if (!tokens) return failure_of(tokens.error());
+  tokens_ = std::move(*tokens);
+  if (!tokens_->has_valid())
+    if (auto unsafe = check_safety(settings_)) return unsafe;
+  if (tokens_->is_open())
+    Log(options_.log).warn("there is no token: whoever reaches this server may do everything");
+  return std::nullopt;
+}
+
 void Service::serve() {
-  timers_ = std::make_shared<Timers>(steady_ms);
   ServerOptions options = server_options(settings_);
-  options.timers = timers_;
   options.log = options_.log;
   options.drain = [this](std::optional<std::uint32_t> grace_ms, bool ends) { asked_to_drain(grace_ms, ends); };
-  if (!options.authenticate)
-    Log(options_.log).warn("no token is configured: whoever reaches this server may do everything");
+  options.authenticate = [tokens = tokens_](const Request& request, Authenticated done) {
+    tokens->authenticate(request, std::move(done));
+  };
+  options.is_open = [tokens = tokens_] { return tokens->is_open(); };
+  figures_ = std::make_shared<Figures>(backend_, info_);
+  if (settings_.metrics) options.metrics = [this](MetricsText& text) { write_metrics(text); };
   server_ = std::make_unique<Server>(fabric_.backend(), std::move(options));
   // The first look is made with what the start has seen, so that it is ready as soon as it can be reached.
   server_->health().looked(info_);
   server_->health().booted();
 }
 
+void Service::write_metrics(MetricsText& text) {
+  const Transport* transport = serving_;
+  const TransportCounts counts = transport ? transport->counts() : TransportCounts{};
+  text.family("ff_http_connections", "gauge", "Connections that are open.");
+  text.value({}, std::uint64_t{counts.connections});
+  text.family("ff_shutdown_timeout_total", "counter", "Requests that outlasted the grace of a shutdown.");
+  text.value({}, counts.shutdown_timeouts);
+  figures_->write(text);
+}
+
 std::optional<BootFailure> Service::open_addresses() {
   TransportOptions options = transport_options(settings_);
-  options.timers = timers_;
   options.log = options_.log;
   auto transport = Transport::start(*server_, std::move(options));
   if (!transport) return BootFailure{kRunFailed, transport.error()};
   transport_ = std::move(*transport);
+  serving_ = transport_.get();
   return std::nullopt;
 }
 
@@ -159,7 +180,7 @@ std::string Service::description() const {
   const bool has_url = all.front().starts_with("http");
   return fmt::format("ff {} serves {} at {}; {}, {}.", kVersion, shown_store(settings_), fmt::join(all, ", "),
                      has_url ? "its calls are described at " + all.front() + "/docs" : "its calls are described at /docs",
-                     settings_.api_token ? "tokens are asked for" : "no token is asked for");
+                     tokens_->is_open() ? "no token is asked for" : "tokens are asked for");
 }
 
 std::optional<std::string> Service::weakness() const {
@@ -170,11 +191,15 @@ std::optional<std::string> Service::weakness() const {
 }
 
 void Service::look() {
-  server_->look();
+  server_->look([figures = figures_](const Result<FabricInfo>& info) { figures->looked(info); });
+  tokens_->look();
   if (++looks_ % kLooksPerCertificates == 0) transport_->reload_changed_certificates();
 }
 
-void Service::reload() { transport_->reload_certificates(); }
+void Service::reload() {
+  transport_->reload_certificates();
+  tokens_->reload();
+}
 
 void Service::asked_to_drain(std::optional<std::uint32_t> grace_ms, bool ends) {
   if (grace_ms) grace_ms_ = *grace_ms;
@@ -191,7 +216,6 @@ bool Service::drain() {
     return leases && !leases->items.empty();
   };
   transport_->drain(std::chrono::milliseconds(grace_ms_), tasks_run);
-  timers_->close();
   return close_store(std::max(end_ms - steady_ms(), kCloseAtLeastMs));
 }
 

@@ -9,10 +9,16 @@
 #include <atomic>
 #include <mutex>
 
+namespace ff::api {
+class EmbeddedBackend;
+}
+
 namespace ff::server {
 
+class Figures;
+class MetricsText;
 class Server;
-class Timers;
+class TokenBook;
 class Transport;
 struct TransportOptions;
 
@@ -34,7 +40,8 @@ struct BootOptions {
   std::function<bool(std::int64_t ms)> pause;
 };
 
-/// Whether these settings may be used at all: an address for everybody needs a token, or the word that it is meant so.
+/// Whether these settings may be used where no token is stored: an address for everybody needs one, or the word that it
+/// is meant so.
 std::optional<BootFailure> check_safety(const Settings& settings);
 
 class Service {
@@ -65,18 +72,23 @@ class Service {
 
   std::optional<BootFailure> open();
   void warn_of_clocks();
+  std::optional<BootFailure> know_tokens();
   void serve();
   std::optional<BootFailure> open_addresses();
+  void write_metrics(MetricsText& text);
   void asked_to_drain(std::optional<std::uint32_t> grace_ms, bool ends);
   bool close_store(std::int64_t within_ms);
 
   Settings settings_;
   BootOptions options_;
   Fabric fabric_;
+  std::shared_ptr<api::EmbeddedBackend> backend_;  ///< the same
   FabricInfo info_;
-  std::shared_ptr<Timers> timers_;
+  std::shared_ptr<TokenBook> tokens_;
   std::unique_ptr<Server> server_;
+  std::shared_ptr<Figures> figures_;
   std::unique_ptr<Transport> transport_;
+  std::atomic<const Transport*> serving_ = nullptr;  ///< the same, for requests that come while it starts
   std::atomic<std::uint32_t> grace_ms_;
   std::atomic<bool> is_asked_to_end_ = false;
   int looks_ = 0;

@@ -15,8 +15,9 @@ void let_go(Response& response) {
 }  // namespace
 
 Connection::Connection(std::shared_ptr<Loop> loop, std::unique_ptr<Wire> wire, Server& server,
-                       const ConnectionOptions& options, Door door)
-    : loop_(std::move(loop)), wire_(std::move(wire)), server_(server), options_(options), door_(door) {}
+                       const ConnectionOptions& options, Door door, std::string remote)
+    : loop_(std::move(loop)), wire_(std::move(wire)), server_(server), options_(options), door_(door),
+      remote_(std::move(remote)) {}
 
 Connection::~Connection() = default;
 

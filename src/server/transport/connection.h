@@ -35,7 +35,7 @@ using TurnPtr = std::shared_ptr<Turn>;
 class Connection final : public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<Loop> loop, std::unique_ptr<Wire> wire, Server& server, const ConnectionOptions& options,
-             Door door);
+             Door door, std::string remote);
   ~Connection();
 
   void start();
@@ -104,6 +104,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Server& server_;
   const ConnectionOptions& options_;
   Door door_;
+  std::string remote_;
 
   int coroutines_ = 0;
   bool over_ = false;        ///< closed

@@ -107,6 +107,7 @@ Task<bool> Connection::read_more(RequestReader& reader) {
 /// None when the connection has ended meanwhile.
 Task<std::optional<Connection::Admission>> Connection::admit(Request head) {
   head.door = door_;
+  head.remote = remote_;
   admission_.reset();
   server_.begin(std::move(head), [self = shared_from_this()](Admission outcome) {
     asio::dispatch(self->loop_->executor(), [self, outcome = std::move(outcome)]() mutable {

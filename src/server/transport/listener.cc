@@ -147,6 +147,12 @@ Reach reach_of(const Acceptor& acceptor) {
   return host == "::1" || (family == AF_INET && host.starts_with("127.")) ? Reach::loopback : Reach::anywhere;
 }
 
+std::string remote_of(const Socket& socket) {
+  IoError error;
+  const Endpoint endpoint = socket.remote_endpoint(error);
+  return error || endpoint.protocol().family() == AF_UNIX ? std::string() : numeric_host(endpoint);
+}
+
 void forget(const Acceptor& acceptor) {
   const Endpoint endpoint = acceptor.local_endpoint();
   if (endpoint.protocol().family() == AF_UNIX) unlink(path_of(endpoint).c_str());

@@ -19,6 +19,9 @@ std::string url_of(const Acceptor& acceptor, bool tls);
 /// Who can reach it.
 Reach reach_of(const Acceptor& acceptor);
 
+/// The address at the other end of a connection; empty when that tells nothing.
+std::string remote_of(const Socket& socket);
+
 /// Removes the file of a socket.
 void forget(const Acceptor& acceptor);
 

@@ -64,7 +64,6 @@ void Loop::tick() {
     const std::shared_ptr<Connection> connection = connections_[i];
     connection->tick(now);
   }
-  if (timers_) timers_->run_due();
 }
 
 std::int64_t Loop::now_ms() const {

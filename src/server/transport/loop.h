@@ -2,7 +2,6 @@
 
 // One thread of the transport and the connections that it serves.
 
-#include "server/timers.h"
 #include "server/transport/asio.h"
 
 #include <atomic>
@@ -40,8 +39,6 @@ class Loop {
   void remove(const Connection& connection);
   Counters& counters() { return *counters_; }
 
-  /// Driven by this loop, beside its connections.
-  void drive(std::shared_ptr<Timers> timers) { timers_ = std::move(timers); }
   /// No more ticks: what is left ends.
   void stop_ticking();
 
@@ -57,7 +54,6 @@ class Loop {
   asio::executor_work_guard<Executor> guard_;
   asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor> ticker_;
   std::shared_ptr<Counters> counters_;
-  std::shared_ptr<Timers> timers_;
   std::vector<std::shared_ptr<Connection>> connections_;
   bool stopped_ = false;
   std::time_t date_of_ = 0;

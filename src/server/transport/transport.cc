@@ -96,7 +96,6 @@ std::expected<void, std::string> Transport::Parts::open() {
     certificates = std::move(*loaded);
   }
   for (std::uint32_t i = 0; i < thread_count(options.threads); ++i) loops.push_back(std::make_shared<Loop>(counters));
-  if (options.timers) loops.front()->drive(options.timers);
   const bool has_admin_door = options.admin_listen.has_value();
   for (const std::string& text : options.listen)
     if (auto opened = open(text, {.api = true, .admin = !has_admin_door}); !opened) return opened;
@@ -133,8 +132,10 @@ void Transport::Parts::take(Listener& listener, const std::shared_ptr<Loop>& loo
     const int yes = 1;
     setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   }
+  std::string remote = remote_of(socket);
   auto wire = listener.tls ? tls_wire(std::move(socket), certificates->current()) : plain_wire(std::move(socket));
-  auto connection = std::make_shared<Connection>(loop, std::move(wire), server, connection_options, listener.door);
+  auto connection = std::make_shared<Connection>(loop, std::move(wire), server, connection_options, listener.door,
+                                                 std::move(remote));
   loop->run([connection, is_too_many] { is_too_many ? connection->turn_away() : connection->start(); });
 }
 

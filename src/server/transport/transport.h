@@ -16,7 +16,6 @@
 namespace ff::server {
 
 class Server;
-class Timers;
 
 struct TlsFiles {
   std::string cert, key;
@@ -32,7 +31,6 @@ struct TransportOptions {
   std::uint32_t idle_timeout_ms = 75'000;
   std::uint32_t heartbeat_ms = 15'000;  ///< of server-sent events
   std::optional<TlsFiles> tls;          ///< for addresses; a socket file needs none
-  std::shared_ptr<Timers> timers;       ///< that the server uses; run here
   LogSink log;
 };
 
