@@ -27,8 +27,10 @@ Result<Blob> blob_of(std::string_view field, std::string_view json, const std::o
 }
 
 std::string blob_text(std::string_view bytes, std::string_view content_type) {
-  // JSON that looks like the encoded form would be taken for it, so it is encoded.
-  if (media_type(content_type) == "application/json" && core::parse_json(bytes) && !encoded_text(bytes))
+  // JSON that looks like the encoded form would be taken for it, and blanks around it would be lost: both are encoded.
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const bool is_bare = !bytes.empty() && kBlanks.find(bytes.front()) == kBlanks.npos && kBlanks.find(bytes.back()) == kBlanks.npos;
+  if (is_bare && media_type(content_type) == "application/json" && core::parse_json(bytes) && !encoded_text(bytes))
     return std::string(bytes);
   return fmt::format("{{\"base64\":\"{}\"}}", base64(bytes));
 }
