@@ -104,7 +104,8 @@ void Connection::flush() {
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       return watch_for(EPOLLIN | EPOLLOUT);
     } else if (errno != EINTR) {
-      break;  // it may have said why before it closed: reading tells
+      is_broken_ = true;  // it may have said why before it closed: reading tells
+      break;
     }
   }
   output_.clear();
@@ -187,7 +188,8 @@ void Connection::take_in() {
 void Connection::take(std::string_view bytes) {
   if (!reader_.read(bytes)) return fail("answers with something that is not HTTP");
   if (!reader_.is_whole()) return;
-  keeps_alive_ = reader_.keeps_alive();
+  // An answer to half a request is the last one.
+  keeps_alive_ = reader_.keeps_alive() && output_.empty() && !is_broken_;
   ++answers_;
   HttpAnswer answer = reader_.take();
   owner_.answered(*this, std::move(answer));

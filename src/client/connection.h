@@ -74,6 +74,7 @@ class Connection final : public Watcher {
   AnswerReader reader_;
   std::uint64_t answers_ = 0;
   bool keeps_alive_ = true;
+  bool is_broken_ = false;
 };
 
 }  // namespace ff::client

@@ -58,6 +58,7 @@ HttpPool::Id HttpPool::send(HttpRequest request, Done done) {
 }
 
 void HttpPool::begin(Exchange& exchange) {
+  exchange.begun = true;
   if (!exchange.apart) ++soon_over_;
   exchange.timer = loop_->after(exchange.timeout_ms, [this, id = exchange.id] {
     auto found = exchanges_.find(id);
@@ -117,7 +118,7 @@ void HttpPool::put(Exchange& exchange, Connection& connection) {
 
 void HttpPool::finish(Exchange& exchange, std::expected<HttpAnswer, std::string> outcome) {
   if (exchange.timer != loop_->none()) loop_->cancel(exchange.timer);
-  if (!exchange.apart) --soon_over_;
+  if (exchange.begun && !exchange.apart) --soon_over_;
   Done done = std::move(exchange.done);
   exchanges_.erase(exchange.id);
   done(std::move(outcome));

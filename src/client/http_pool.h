@@ -49,6 +49,7 @@ class HttpPool final : private Connection::Owner {
     Id id = 0;
     std::string bytes;
     bool apart = false;
+    bool begun = false;
     bool given_up = false;
     std::int64_t timeout_ms = 0;
     Done done;

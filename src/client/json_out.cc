@@ -7,7 +7,10 @@
 namespace ff::client {
 namespace {
 
-bool is_plain(char c) { return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7f && c != '"' && c != '\\'; }
+bool needs_no_escape(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
+}
 
 void append_escaped(std::string& out, std::string_view text) {
   for (char c : text) {
@@ -30,7 +33,7 @@ void append_escaped(std::string& out, std::string_view text) {
 
 void append_json(std::string& out, std::string_view text) {
   out += '"';
-  if (std::all_of(text.begin(), text.end(), is_plain))
+  if (std::all_of(text.begin(), text.end(), needs_no_escape))
     out += text;
   else if (core::is_utf8(text))
     append_escaped(out, text);

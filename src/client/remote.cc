@@ -1,6 +1,7 @@
 #include "client/remote.h"
 
 #include "api/end_elsewhere.h"
+#include "client/check_texts.h"
 #include "client/target_out.h"
 #include "core/describe_calls.h"
 #include "core/validate.h"
@@ -114,15 +115,20 @@ CallPtr RemoteBackend::submission_call(Submission submission, Callback<Submitted
 }
 
 void RemoteBackend::start(Submission request, bool, Callback<Submitted> done) {
+  if (auto fault = check_texts(request)) return done(std::unexpected(std::move(*fault)));
   calls_.start(submission_call(std::move(request), std::move(done)));
 }
 
 void RemoteBackend::start(std::vector<Submission> requests, bool, std::function<void(std::size_t, Result<Submitted>)> done) {
   std::vector<CallPtr> calls;
   calls.reserve(requests.size());
-  for (std::size_t i = 0; i < requests.size(); ++i)
-    calls.push_back(submission_call(std::move(requests[i]),
-                                    [done, i](Result<Submitted> submitted) { done(i, std::move(submitted)); }));
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (auto fault = check_texts(requests[i]))
+      done(i, std::unexpected(std::move(*fault)));
+    else
+      calls.push_back(submission_call(std::move(requests[i]),
+                                      [done, i](Result<Submitted> submitted) { done(i, std::move(submitted)); }));
+  }
   calls_.start(std::move(calls));
 }
 
@@ -171,18 +177,57 @@ void RemoteBackend::start(ReadHistory request, bool, Callback<Page<Event>> done)
   calls_.start(std::move(call));
 }
 
+namespace {
+
+/// In process a page of leases may be longer than over HTTP: it is put together of several.
+struct LeasePages : std::enable_shared_from_this<LeasePages> {
+  LeasePages(api::Backend& backend, ListLeases query, Callback<Page<LeaseItem>> callback)
+      : server(backend), whole(std::move(query)), done(std::move(callback)) {}
+
+  void next() {
+    ListLeases part = whole;
+    part.limit = std::min<std::uint32_t>(core::kPageMax, whole.limit - static_cast<std::uint32_t>(sum.items.size()));
+    server.start(std::move(part), false, [self = shared_from_this()](Result<Page<LeaseItem>> page) {
+      self->take(std::move(page));
+    });
+  }
+  void take(Result<Page<LeaseItem>> page) {
+    if (!page) return done(std::unexpected(std::move(page.error())));
+    sum.items.insert(sum.items.end(), page->items.begin(), page->items.end());
+    sum.next_cursor = std::move(page->next_cursor);
+    if (!sum.next_cursor || sum.items.size() >= whole.limit) return done(std::move(sum));
+    whole.cursor = *sum.next_cursor;
+    next();
+  }
+
+  api::Backend& server;  ///< outlives every call that it answers
+  ListLeases whole;
+  Page<LeaseItem> sum;
+  Callback<Page<LeaseItem>> done;
+};
+
+}  // namespace
+
+void RemoteBackend::start(ListLeases request, bool, Callback<Page<LeaseItem>> done) {
+  if (request.limit > core::kPageMax && request.limit <= core::kLeasePageMax)
+    return std::make_shared<LeasePages>(*this, std::move(request), std::move(done))->next();
+  calls_.start(make_call<Page<LeaseItem>>(request, "", std::move(done)));
+}
+
 #define FF_PLAIN_CALLS(X)                                                                                         \
   FF_FINAL_CALLS(X)                                                                                               \
   X(CancelExecution, Changed) X(ReplayExecution, Changed) X(ChangePriority, PriorityChanged) X(RevokeLease, Revoked) \
   X(OperatorComplete, Changed) X(OperatorFail, Changed) X(SetTags, Changed) X(RemoveExecution, Done)              \
   X(ConfigureLane, Lane) X(ReportProgress, Done) X(CancelTask, Changed) X(GetPayload, std::optional<Blob>)        \
   X(GetResult, std::optional<Blob>) X(ListExecutions, Page<ExecutionSummary>) X(ListAttempts, Page<Attempt>)      \
-  X(ListLeases, Page<LeaseItem>) X(ListLanes, Page<LaneStatus>) X(GetLaneCounts, LaneCounts)                      \
-  X(RegisterWorker, WorkerRegistered) X(HeartbeatWorker, WorkerAlive) X(MarkWorkerDead, WorkerMarkedDead)         \
+  X(ListLanes, Page<LaneStatus>) X(GetLaneCounts, LaneCounts)                                                     \
+  X(RegisterWorker, WorkerRegistered) X(HeartbeatWorker, WorkerAlive) X(DeregisterWorker, Done)                   \
+  X(MarkWorkerDead, WorkerMarkedDead)                                                                              \
   X(ListWorkers, Page<WorkerInfo>) X(ListAudit, Page<Event>) X(GetInfo, FabricInfo)
 #define FF_PLAIN(Request, Reply)                                                          \
   void RemoteBackend::start(Request request, bool, Callback<Reply> done) {                \
     if (auto fault = check_path(request)) return done(std::unexpected(std::move(*fault))); \
+    if (auto fault = check_texts(request)) return done(std::unexpected(std::move(*fault))); \
     std::string key;                                                                      \
     if constexpr (needs_key<Request>) key = ids_.next().to_string();                      \
     calls_.start(make_call<Reply>(request, key, std::move(done)));                        \

@@ -17,9 +17,25 @@ std::unexpected<Error> unreadable(std::string what) {
                     {{"reason", std::string("version_unsupported")}});
 }
 
+/// The first member of a reply is always there, unless it may be unset.
+template <class T>
+bool has_first_member(const json::value& body) {
+  if constexpr (core::Described<T>) {
+    const T empty{};
+    bool first = true, has = true;
+    core::for_each_field(empty, [&](std::string_view name, const auto& member) {
+      if (std::exchange(first, false) && !core::is_optional<std::remove_cvref_t<decltype(member)>>)
+        has = body.is_object() && body.get_object().contains(name);
+    });
+    return has;
+  }
+  return true;
+}
+
 template <class T>
 Result<T> read_described(const json::value* body) {
   if (!body) return unreadable("it is no JSON");
+  if (!has_first_member<T>(*body)) return unreadable("it is the answer to something else");
   T value;
   core::JsonReader reader(core::UnknownMembers::ignored);
   if (!reader.read(*body, value))

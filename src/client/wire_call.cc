@@ -140,6 +140,9 @@ WireCall wire_call(const RegisterWorker& request, const std::string&) {
 WireCall wire_call(const HeartbeatWorker& request, const std::string&) {
   return post(TargetOut("/v1/worker/heartbeat"), "", [&](ObjectOut& object) { object.add_members(request); });
 }
+WireCall wire_call(const DeregisterWorker& request, const std::string&) {
+  return post(TargetOut("/v1/worker/deregister"), "", [&](ObjectOut& object) { object.add_members(request); });
+}
 
 // ---- operating ----------------------------------------------------------------------------------------------------
 
