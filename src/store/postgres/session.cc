@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// How long a batch tries to get its connection back before its callers hear of it.
-constexpr auto kReconnectMax = 2s;
+constexpr auto kSessionReconnectMax = 2s;
 constexpr int kInfoColumn = kCoreColumns;
 constexpr int kOrdinalColumn = kCoreColumns + 5;
 
@@ -17,13 +17,13 @@ constexpr int kOrdinalColumn = kCoreColumns + 5;
 
 Result<std::unique_ptr<PostgresSession>> PostgresSession::open(std::shared_ptr<PostgresShared> shared) {
   std::unique_ptr<PostgresSession> session(new PostgresSession(std::move(shared)));
-  if (auto opened = session->connection_.open(kReconnectMax); !opened) return std::unexpected(opened.error());
+  if (auto opened = session->connection_.open(kSessionReconnectMax); !opened) return std::unexpected(opened.error());
   return session;
 }
 
 Result<Step> PostgresSession::begin() {
   rollback();
-  if (auto opened = connection_.open(kReconnectMax); !opened) return std::unexpected(opened.error());
+  if (auto opened = connection_.open(kSessionReconnectMax); !opened) return std::unexpected(opened.error());
   begin_owed_ = true;
   rows_.clear();
   looked_up_free_.clear();

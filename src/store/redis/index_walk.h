@@ -6,6 +6,9 @@
 
 namespace ff::store::redis {
 
+/// The times between which every entry of an index stands.
+inline constexpr TimeMs kFirstTime = 0, kLastTime = 1LL << 52;
+
 /// One entry of an index by time.
 struct IndexEntry {
   TimeMs at = 0;

@@ -9,7 +9,6 @@
 namespace ff::store::redis {
 namespace {
 
-constexpr TimeMs kFirstTime = 0, kLastTime = 1LL << 52;
 /// Entries whose records are loaded together.
 constexpr std::size_t kLoadTogether = 128;
 

@@ -11,7 +11,6 @@
 namespace ff::store::redis {
 namespace {
 
-constexpr TimeMs kFirstTime = 0, kLastTime = 1LL << 52;
 /// Entries of the log that are read at once.
 constexpr std::size_t kEntriesAtOnce = 64;
 constexpr std::size_t kMemberBytes = 16;
