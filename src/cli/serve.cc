@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -122,6 +123,14 @@ int drain(server::Service& service, const SignalQueue& signals, const LogSink& l
   return kDone;
 }
 
+/// `ff --store URL serve` means the same as `ff serve --store URL`. A variable is the settings' own to read.
+std::optional<std::string> store_before(const Globals& globals, const std::vector<std::string>& flags) {
+  const char* variable = std::getenv("FF_STORE");
+  const bool is_given = globals.store != (variable ? variable : Globals().store);
+  const bool is_given_after = std::any_of(flags.begin(), flags.end(), [](const std::string& flag) { return flag.starts_with("--store="); });
+  return is_given && !is_given_after ? std::optional(globals.store) : std::nullopt;
+}
+
 int refuse(Globals& globals, int code, const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) globals.output.error_line("ff: " + sentence);
   return code;
@@ -181,13 +190,16 @@ void add_serve(Program& program) {
     add(setting.name, rule + (setting.is_without_effect ? "; no effect in this version" : ""));
     if (setting.is_secret) add(setting.name + "_file", "a file that holds it");
   }
+  // What is unknown stays here, to be refused with the nearest name.
+  command->fallthrough(false);
   command->allow_extras();
   program.on(command, [&program, command, given, check] {
     std::vector<std::string> flags = command->remaining();
     for (const auto& [name, option] : *given) {
-      for (const std::string& value : option->results()) flags.push_back(flag_of(name) + "=" + value);
-      if (option->count() > 0 && option->results().empty()) flags.push_back(flag_of(name));
+      // A flag that stands alone has an empty value here.
+      for (const std::string& value : option->results()) flags.push_back(flag_of(name) + (value.empty() ? "" : "=" + value));
     }
+    if (const auto before = store_before(program.globals, flags)) flags.push_back("--store=" + *before);
     if (*check) flags.emplace_back("--check");
     return run_serve(program.globals, std::move(flags));
   });

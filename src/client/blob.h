@@ -3,6 +3,7 @@
 // Payloads and results on the wire: byte for byte, whatever they are.
 
 #include "client/json_out.h"
+#include "core/json.h"
 
 #include <flowfabric/calls.h>
 

@@ -100,7 +100,9 @@ WireCall wire_call(const Submission& request, const std::string&) {
 
 WireCall wire_call(const ClaimRequest& request, const std::string&) {
   WireCall call{.target = "/v1/worker/claim", .wait_ms = request.wait_ms};
-  append_json(call.body, request);
+  ObjectOut object(call.body);
+  object.add_members(request);
+  object.end();
   return call;
 }
 WireCall wire_call(const RenewLease& request, const std::string&) { return item(BatchRoute::renew, request); }
@@ -182,7 +184,7 @@ WireCall wire_call(const OperatorFail& request, const std::string& key) {
 }
 WireCall wire_call(const SetTags& request, const std::string&) {
   WireCall call{.method = "PATCH", .target = execution(request.execution_id, "/tags").take()};
-  append_json(call.body, request.tags);
+  core::write_json(call.body, request.tags);
   return call;
 }
 WireCall wire_call(const ConfigureLane& request, const std::string&) {

@@ -57,7 +57,8 @@ void read_fenced(const TaskHandle& handle, const Records& in, Reads& out) {
 
 Result<const Attempt*> own_attempt(const TaskHandle& handle, const Records& in) {
   const ExecutionRecord* record = in.execution(handle.execution_id);
-  if (!record) return std::unexpected(not_found(handle.execution_id));
+  const bool is_elsewhere = record && handle.namespace_scope && record->namespace_() != *handle.namespace_scope;
+  if (!record || is_elsewhere) return std::unexpected(not_found(handle.execution_id));
   const Attempt* attempt = in.attempt(handle.execution_id, handle.attempt_index);
   if (!attempt)
     return fail(ErrorCode::attempt_not_found,

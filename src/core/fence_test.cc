@@ -49,6 +49,13 @@ TEST(Executions, T24_forged_handles_with_one_id_changed) {
   EXPECT_EQ(forged([&](TaskHandle& h) { h.kind = HandleKind::reclaimed; }), "accepted") << "the kind is information";
 }
 
+TEST(Executions, a_handle_opens_nothing_for_a_caller_of_another_namespace) {
+  Rules rules;
+  TaskHandle handle = rules.claim(rules.submit());
+  handle.namespace_scope = "elsewhere";
+  EXPECT_EQ(refusal_of_all(rules, handle), "execution_not_found");
+}
+
 TEST(Executions, T24_a_terminal_execution_tells_its_four_facts) {
   Rules rules;
   const ExecutionId id = rules.submit();

@@ -3,6 +3,7 @@
 #include <flowfabric/ids.h>
 #include <flowfabric/states.h>
 
+#include <optional>
 #include <string>
 
 namespace ff::core {
@@ -16,6 +17,8 @@ struct TaskHandle {
   Uuid lease_id;
   std::uint64_t lease_epoch = 0;
   std::string lane_id;
+  /// Of whoever shows it: executions of other namespaces are as if they did not exist. Not part of the sealed text.
+  std::optional<std::string> namespace_scope = std::nullopt;
 
   bool operator==(const TaskHandle&) const = default;
 };

@@ -5,6 +5,7 @@
 
 #include "core/errors.h"
 #include "core/fields.h"
+#include "core/json_write.h"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -23,8 +24,14 @@ namespace ff::core {
 
 namespace json = boost::json;
 
-/// Parses one JSON document: depth at most 64, duplicate member names refused.
-Result<json::value> parse_json(std::string_view text);
+inline constexpr std::size_t kJsonDepthMax = 64;
+/// Of an answer, in which a value of the largest depth may stand.
+inline constexpr std::size_t kAnswerDepthMax = kJsonDepthMax + 8;
+
+/// Parses one JSON document: bounded in depth, duplicate member names refused.
+Result<json::value> parse_json(std::string_view text, std::size_t depth_max = kJsonDepthMax);
+/// Whether it can be put into another document as it is, and that can still be parsed.
+bool fits_into_json(std::string_view text);
 /// Compact text with the members of every object sorted by name: equal values give equal texts.
 std::string canonical_json(const json::value& value);
 
@@ -57,11 +64,6 @@ template <class T>
 json::value to_value(const std::optional<T>& v) {
   return v ? to_value(*v) : json::value(nullptr);
 }
-
-template <class T>
-inline constexpr bool is_optional = false;
-template <class T>
-inline constexpr bool is_optional<std::optional<T>> = true;
 
 template <class T>
 json::value to_value(const std::vector<T>& v) {
@@ -272,11 +274,5 @@ class JsonReader {
   std::string path_;
   JsonProblem problem_;
 };
-
-/// Compact JSON text of a described value.
-template <class T>
-std::string to_json_text(const T& v) {
-  return json::serialize(to_value(v));
-}
 
 }  // namespace ff::core

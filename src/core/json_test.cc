@@ -24,6 +24,8 @@ TEST(Json, depth_is_bounded) {
   auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_EQ(json_fault(nested(64)), "");
   EXPECT_EQ(json_fault(nested(65)), "malformed_json");
+  EXPECT_TRUE(parse_json(nested(kAnswerDepthMax), kAnswerDepthMax));
+  EXPECT_FALSE(parse_json(nested(kAnswerDepthMax + 1), kAnswerDepthMax));
   EXPECT_EQ(json_fault(std::string(1'000'000, '[')), "malformed_json");
 }
 

@@ -47,7 +47,18 @@ class Walk {
   std::size_t at_ = 0;
 };
 
-std::string quoted(std::string_view text) { return json::serialize(json::value(json::string(text))); }
+std::string name_of_member(std::string_view quoted) {
+  if (quoted.find('\\') == quoted.npos) return std::string(quoted.substr(1, quoted.size() - 2));
+  return std::string(json::parse(quoted).as_string());
+}
+
+/// The member that begins here.
+RawMember read_member(Walk& walk) {
+  std::string name = name_of_member(walk.value());
+  walk.skip_blanks();
+  walk.step();  // the colon
+  return {std::move(name), walk.value()};
+}
 
 }  // namespace
 
@@ -57,13 +68,19 @@ std::vector<RawMember> raw_members(std::string_view object) {
   if (walk.skip_blanks() != '{') return members;
   walk.step();
   while (walk.skip_blanks() == '"') {
-    const json::value name = json::parse(walk.value());
-    walk.skip_blanks();
-    walk.step();  // the colon
-    members.push_back({std::string(name.as_string()), walk.value()});
+    members.push_back(read_member(walk));
     if (walk.skip_blanks() == ',') walk.step();
   }
   return members;
+}
+
+std::optional<RawMember> sole_member(std::string_view json) {
+  Walk walk(json);
+  if (walk.skip_blanks() != '{') return std::nullopt;
+  walk.step();
+  if (walk.skip_blanks() != '"') return std::nullopt;
+  RawMember member = read_member(walk);
+  return walk.skip_blanks() == '}' ? std::optional(std::move(member)) : std::nullopt;
 }
 
 std::vector<std::string_view> raw_elements(std::string_view array) {
@@ -83,13 +100,9 @@ void ObjectText::add(std::string_view name, const json::value& value) { add_text
 
 void ObjectText::add_text(std::string_view name, std::string_view json) {
   if (text_.size() > 1) text_ += ',';
-  text_ += quoted(name);
+  write_quoted(text_, name);
   text_ += ':';
   text_ += json;
-}
-
-void ObjectText::add_all(const json::value& object) {
-  for (const auto& [name, value] : object.as_object()) add(name, value);
 }
 
 std::string ObjectText::take() && {

@@ -27,7 +27,7 @@ std::string stored(std::string_view text, const RuleSettings& settings = {}) {
 TEST(Domain, T22_nothing_given_is_all_defaults_written_out) {
   const std::string expected =
       R"({"priority":0,"retry_policy":{"max_retries":3,"backoff":{"type":"exponential","initial_delay_ms":1000,)"
-      R"("max_delay_ms":60000,"multiplier":2E0,"jitter":true},"retryable_categories":[]},)"
+      R"("max_delay_ms":60000,"multiplier":2.0,"jitter":true},"retryable_categories":[]},)"
       R"("lease_loss_policy":"reclaim","max_reclaim_count":20,"max_replay_count":10,"budget_ids":[],)"
       R"("dedup_window_ms":86400000,"stream_policy":{"retention_maxlen":10000},"retention_ttl_ms":86400000,)"
       R"("max_signals_per_execution":10000})";

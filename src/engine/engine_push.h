@@ -36,6 +36,7 @@ void Engine::push_by_handle(const std::string& handle, const Call& call, Callbac
   auto opened = sealer_->open(handle);
   if (!opened) return callback(std::unexpected(opened.error()));
   const ExecutionId id = opened->execution_id;
+  opened->namespace_scope = call.caller.namespace_scope;
   push_keyed(executor_for(id), id, make(std::move(*opened)), call, std::move(callback));
 }
 

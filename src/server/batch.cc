@@ -28,10 +28,10 @@ struct Gathering {
 std::string item_text(Result<Reply> result, const std::string& request_id) {
   ObjectText text;
   if (!result) {
-    text.add("status", traits(result.error().code).http_status);
+    text.add_text("status", std::to_string(traits(result.error().code).http_status));
     text.add("problem", problem_document(result.error(), request_id));
   } else {
-    text.add("status", result->status);
+    text.add_text("status", std::to_string(result->status));
     if (!result->body.empty()) text.add_text("result", result->body);
   }
   return std::move(text).take();
@@ -39,8 +39,8 @@ std::string item_text(Result<Reply> result, const std::string& request_id) {
 
 }  // namespace
 
-Result<std::optional<std::vector<std::string_view>>> batch_items(const Route& route, const Input& body) {
-  const core::json::value* items = body.fields.if_contains("items");
+Result<std::optional<BatchItems>> batch_items(const Route& route, Input& body) {
+  core::json::value* items = body.fields.if_contains("items");
   if (!items) {
     if (route.batch != Batch::only) return std::nullopt;
     return std::unexpected(input_error({"items", core::JsonFault::missing, {}}));
@@ -54,23 +54,22 @@ Result<std::optional<std::vector<std::string_view>>> batch_items(const Route& ro
     return std::unexpected(core::invalid_input(
         "items", "too_many", fmt::format("There are {} items; {} are the most. Send several requests.", texts.size(),
                                          core::kBatchMax)));
-  return texts;
+  return BatchItems{std::move(items->get_array()), std::move(texts)};
 }
 
-void run_batch(const Route& route, const Ctx& context, const std::vector<std::string_view>& items,
-               const std::string& request_id, Answer answer) {
+void run_batch(const Route& route, const Ctx& context, BatchItems items, const std::string& request_id, Answer answer) {
   auto gathering = std::make_shared<Gathering>();
-  gathering->texts.resize(items.size());
-  gathering->left = items.size();
+  gathering->texts.resize(items.texts.size());
+  gathering->left = items.texts.size();
   gathering->answer = std::move(answer);
-  if (items.empty()) return gathering->finish();
-  for (std::size_t i = 0; i < items.size(); ++i) {
+  if (items.texts.empty()) return gathering->finish();
+  for (std::size_t i = 0; i < items.texts.size(); ++i) {
     auto done = [gathering, context, i, request_id](Result<Reply> result) {
       if (!result && is_for_the_log(result.error())) context->report(result.error());
       gathering->texts[i] = item_text(std::move(result), request_id);
       if (gathering->left.fetch_sub(1) == 1) gathering->finish();
     };
-    auto input = input_of(items[i]);
+    auto input = input_of(std::move(items.values[i]), items.texts[i]);
     if (!input)
       done(std::unexpected(input.error()));
     else

@@ -8,9 +8,9 @@ namespace {
 
 /// What stands under `base64`, if the JSON value is an object with this one member, a text.
 std::optional<std::string> encoded_text(std::string_view json) {
-  const auto members = raw_members(json);
-  if (members.size() != 1 || members[0].name != "base64" || !members[0].text.starts_with('"')) return std::nullopt;
-  return std::string(core::json::parse(members[0].text).as_string());
+  const auto member = sole_member(json);
+  if (!member || member->name != "base64" || !member->text.starts_with('"')) return std::nullopt;
+  return std::string(core::json::parse(member->text).as_string());
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ std::string blob_text(std::string_view bytes, std::string_view content_type) {
   // JSON that looks like the encoded form would be taken for it, and blanks around it would be lost: both are encoded.
   constexpr std::string_view kBlanks = " \t\r\n";
   const bool is_bare = !bytes.empty() && kBlanks.find(bytes.front()) == kBlanks.npos && kBlanks.find(bytes.back()) == kBlanks.npos;
-  if (is_bare && media_type(content_type) == "application/json" && core::parse_json(bytes) && !encoded_text(bytes))
+  if (is_bare && media_type(content_type) == "application/json" && core::fits_into_json(bytes) && !encoded_text(bytes))
     return std::string(bytes);
   return fmt::format("{{\"base64\":\"{}\"}}", base64(bytes));
 }

@@ -41,10 +41,10 @@ Result<std::optional<Blob>> take_blob(Input& input, std::string_view name) {
   return std::move(*blob);
 }
 
-Result<Input> input_of(const core::json::value& parsed, std::string_view text) {
+Result<Input> input_of(core::json::value&& parsed, std::string_view text) {
   if (!parsed.is_object()) return std::unexpected(input_error({"", core::JsonFault::wrong_type, "a JSON object"}));
   Input input;
-  input.fields = parsed.get_object();
+  input.fields = std::move(parsed.get_object());
   input.raw = raw_members(text);
   return input;
 }
@@ -52,7 +52,7 @@ Result<Input> input_of(const core::json::value& parsed, std::string_view text) {
 Result<Input> input_of(std::string_view text) {
   auto parsed = core::parse_json(text);
   if (!parsed) return std::unexpected(parsed.error());
-  return input_of(*parsed, text);
+  return input_of(std::move(*parsed), text);
 }
 
 }  // namespace ff::server

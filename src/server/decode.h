@@ -144,6 +144,6 @@ Result<T> decode(Input input) {
 /// The fields of one JSON object, with their texts. `invalid_input` when it is none.
 Result<Input> input_of(std::string_view text);
 /// The same for text that has been parsed already.
-Result<Input> input_of(const core::json::value& parsed, std::string_view text);
+Result<Input> input_of(core::json::value&& parsed, std::string_view text);
 
 }  // namespace ff::server

@@ -31,7 +31,7 @@ bool is_small(const std::optional<std::uint64_t>& bytes) { return bytes && *byte
 
 void finish(BuildingPtr building) {
   ObjectText text;
-  text.add_all(core::to_value(building->execution));
+  text.add_all(building->execution);
   if (building->payload) text.add_text("payload", blob_text(building->payload->bytes, building->payload->content_type));
   if (building->result) text.add_text("result", blob_text(building->result->bytes, building->result->content_type));
   text.add("links", core::to_value(links_of(building->execution.execution_id)));

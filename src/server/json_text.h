@@ -10,5 +10,6 @@ using core::ObjectText;
 using core::raw_elements;
 using core::raw_members;
 using core::RawMember;
+using core::sole_member;
 
 }  // namespace ff::server

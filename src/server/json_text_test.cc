@@ -71,9 +71,26 @@ TEST(ServerJsonText, an_object_is_put_together) {
   ObjectText text;
   text.add("a", 1);
   text.add_text("b\"", "{ \"x\":1.0 }");
-  text.add_all(json::object{{"c", "d"}});
-  EXPECT_EQ(std::move(text).take(), R"({"a":1,"b\"":{ "x":1.0 },"c":"d"})");
+  text.add_all(PriorityChanged{3, 4});
+  EXPECT_EQ(std::move(text).take(), R"({"a":1,"b\"":{ "x":1.0 },"old_priority":3,"new_priority":4})");
+  ObjectText first;
+  first.add_all(PriorityChanged{3, 4});
+  EXPECT_EQ(std::move(first).take(), R"({"old_priority":3,"new_priority":4})");
   EXPECT_EQ(ObjectText().take(), "{}");
+}
+
+TEST(ServerJsonText, the_one_member_of_an_object) {
+  EXPECT_EQ(sole_member(R"( { "a" : [1, {}] } )")->text, "[1, {}]");
+  EXPECT_EQ(sole_member(R"({"\u0061":1})")->name, "a");
+  for (const char* other : {"{}", "[]", "7", R"({"a":1,"b":2})", R"("a")"}) EXPECT_FALSE(sole_member(other)) << other;
+}
+
+TEST(ServerBlob, what_another_document_cannot_hold_is_encoded) {
+  const auto is_encoded = [](const std::string& bytes) { return blob_text(bytes, "application/json") != bytes; };
+  EXPECT_FALSE(is_encoded(R"({"a":1})"));
+  EXPECT_FALSE(is_encoded(std::string(64, '[') + std::string(64, ']')));
+  EXPECT_TRUE(is_encoded(std::string(65, '[') + std::string(65, ']')));
+  for (const char* text : {R"({"a":1,"a":2})", "{", "", R"({"base64":"AA=="})", "1 2"}) EXPECT_TRUE(is_encoded(text)) << text;
 }
 
 TEST(ServerBlob, base64_and_back) {

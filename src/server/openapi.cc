@@ -181,11 +181,13 @@ json::object openapi_document() {
   }
   json::object info{{"title", "FlowFabric"}, {"version", kVersion}};
   info["description"] = "A durable execution engine: submit work, hand it to workers under leases, know what happened.";
+  info["license"] = {{"name", "Apache License 2.0"}, {"identifier", "Apache-2.0"}};
   json::object components;
   components["schemas"] = schemas.components();
   components["securitySchemes"] = {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}}};
   json::object document{{"openapi", "3.1.0"}};
   document["info"] = std::move(info);
+  document["servers"] = {json::object{{"url", "/"}, {"description", "The server that this document comes from."}}};
   document["paths"] = std::move(paths);
   document["components"] = std::move(components);
   return document;

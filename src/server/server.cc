@@ -230,7 +230,7 @@ void Server::run(const ExchangePtr& exchange) {
   if (!input) return answer(std::unexpected(input.error()));
   auto items = batch_items(route, *input);
   if (!items) return answer(std::unexpected(items.error()));
-  if (*items) return run_batch(route, context, **items, exchange->request_id, std::move(answer));
+  if (*items) return run_batch(route, context, std::move(**items), exchange->request_id, std::move(answer));
   exchange->deadline_ms += wait_ms_of(*input);
   run_call(route, context, std::move(*input), context->headers, std::move(answer));
 }

@@ -35,7 +35,7 @@ void answer_readyz(const Ctx& context, Nothing, Answer answer) {
 void answer_info(const Ctx& context, Nothing, Answer answer) {
   auto make = [context](const FabricInfo& fabric) {
     ObjectText text;
-    text.add_all(core::to_value(fabric));
+    text.add_all(fabric);
     text.add("limits", core::to_value(context->limits));
     text.add("draining", context->health->draining());
     Reply reply;

@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 
 constexpr char kSecret[] = "0123456789012345678901234567890123456789012";
 
-std::string text_of(int n) { return fmt::format("ff_{:032x}_{}", n, kSecret); }
+std::string text_of(int n) { return fmt::format("ff_01890000000070008000{:012x}_{}", n, kSecret); }
 
 core::ApiToken token(int n) {
   core::ApiToken token;
@@ -24,7 +24,7 @@ core::ApiToken token(int n) {
   return token;
 }
 
-class Tokens : public testing::Test {
+class ServerTokens : public testing::Test {
  protected:
   void open(std::optional<std::string> bootstrap = std::nullopt) {
     TokenBookOptions options;
@@ -68,7 +68,7 @@ class Tokens : public testing::Test {
   std::shared_ptr<TokenBook> book;
 };
 
-TEST_F(Tokens, a_token_is_known_by_its_id_and_its_secret) {
+TEST_F(ServerTokens, a_token_is_known_by_its_id_and_its_secret) {
   stored = {token(1), token(2)};
   open();
   EXPECT_EQ(who(text_of(1)), "token 1");
@@ -81,7 +81,7 @@ TEST_F(Tokens, a_token_is_known_by_its_id_and_its_secret) {
   book->authenticate(without, [](Result<std::optional<Principal>> found) { EXPECT_FALSE(*found); });
 }
 
-TEST_F(Tokens, what_it_may_do) {
+TEST_F(ServerTokens, what_it_may_do) {
   core::ApiToken one = token(1);
   one.scopes = {"submit", "worker"};
   one.namespace_ = "tenant";
@@ -99,7 +99,7 @@ TEST_F(Tokens, what_it_may_do) {
   });
 }
 
-TEST_F(Tokens, T13_a_revocation_holds_after_five_seconds) {
+TEST_F(ServerTokens, T13_a_revocation_holds_after_five_seconds) {
   stored = {token(1)};
   open();
   EXPECT_EQ(who(text_of(1)), "token 1");
@@ -111,7 +111,7 @@ TEST_F(Tokens, T13_a_revocation_holds_after_five_seconds) {
   EXPECT_EQ(reads, 2);
 }
 
-TEST_F(Tokens, looks_in_between_keep_requests_from_waiting) {
+TEST_F(ServerTokens, looks_in_between_keep_requests_from_waiting) {
   stored = {token(1)};
   open();
   for (int i = 0; i < 10; ++i) {
@@ -123,7 +123,7 @@ TEST_F(Tokens, looks_in_between_keep_requests_from_waiting) {
   EXPECT_EQ(who(text_of(1)), "token 1");
 }
 
-TEST_F(Tokens, T13_they_expire_by_the_clock_of_the_store) {
+TEST_F(ServerTokens, T13_they_expire_by_the_clock_of_the_store) {
   stored = {token(1)};
   stored[0].expires_at_ms = now + 10;
   open();
@@ -136,7 +136,7 @@ TEST_F(Tokens, T13_they_expire_by_the_clock_of_the_store) {
   EXPECT_FALSE(book->is_open()) << "an expired token opens nothing for everybody";
 }
 
-TEST_F(Tokens, a_new_token_is_found_at_once_and_guessing_does_not_reach_the_store) {
+TEST_F(ServerTokens, a_new_token_is_found_at_once_and_guessing_does_not_reach_the_store) {
   open();
   EXPECT_TRUE(book->is_open());
   stored = {token(1)};
@@ -151,7 +151,7 @@ TEST_F(Tokens, a_new_token_is_found_at_once_and_guessing_does_not_reach_the_stor
   EXPECT_EQ(reads, 3);
 }
 
-TEST_F(Tokens, all_who_wait_share_one_reading) {
+TEST_F(ServerTokens, all_who_wait_share_one_reading) {
   stored = {token(1)};
   open();
   now += 6'000;
@@ -165,7 +165,7 @@ TEST_F(Tokens, all_who_wait_share_one_reading) {
   EXPECT_THAT(answers, ElementsAre("token 1", "token 1", "nobody"));
 }
 
-TEST_F(Tokens, a_store_that_does_not_answer_lets_nobody_in) {
+TEST_F(ServerTokens, a_store_that_does_not_answer_lets_nobody_in) {
   stored = {token(1)};
   open();
   broken = true;
@@ -176,7 +176,7 @@ TEST_F(Tokens, a_store_that_does_not_answer_lets_nobody_in) {
   EXPECT_EQ(who(text_of(1)), "token 1");
 }
 
-TEST_F(Tokens, T13_a_use_is_noted_once_a_minute) {
+TEST_F(ServerTokens, T13_a_use_is_noted_once_a_minute) {
   stored = {token(1)};
   open();
   for (int i = 0; i < 5; ++i) (void)who(text_of(1));
@@ -191,7 +191,7 @@ TEST_F(Tokens, T13_a_use_is_noted_once_a_minute) {
   EXPECT_EQ(noted, 2);
 }
 
-TEST_F(Tokens, the_token_of_the_settings_may_do_everything) {
+TEST_F(ServerTokens, the_token_of_the_settings_may_do_everything) {
   open("s3cret");
   EXPECT_FALSE(book->is_open());
   EXPECT_TRUE(book->has_valid());

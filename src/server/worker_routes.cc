@@ -50,7 +50,7 @@ Reply claim_reply(const Ctx& context, const std::vector<ClaimedTask>& tasks, boo
   std::vector<std::string> handles;
   for (const auto& task : tasks) {
     ObjectText text;
-    text.add_all(core::to_value(task));
+    text.add_all(task);
     // Whole, whatever its size: a worker may have no right to fetch it by itself.
     if (task.payload) text.add_text("payload", blob_text(*task.payload, task.payload_content_type));
     if (!handles.empty()) body += ',';

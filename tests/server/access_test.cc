@@ -108,7 +108,7 @@ TEST_F(ServerAccess, a_token_that_has_to_be_looked_up_is_waited_for) {
   asked[0](Principal{});
   asked[2](std::unexpected(Error{ErrorCode::store_unavailable, "SELECT s3cret", {}}));
   EXPECT_THAT(statuses, ElementsAre(401, 0, 503));
-  EXPECT_THAT(log, ElementsAre(HasSubstr("s3cret"))) << "what could not be found out is for the log";
+  EXPECT_THAT(log, ElementsAre(HasSubstr("target=audit"), HasSubstr("s3cret"))) << "what could not be found out is for the log";
   EXPECT_EQ(get("/livez").status, 200) << "nobody is asked for what is open";
   EXPECT_EQ(asked.size(), 3U);
 }

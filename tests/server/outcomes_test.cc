@@ -113,12 +113,12 @@ TEST_F(ServerOutcomes, T42_what_operators_did_is_listed) {
   const Got audit = get("/v1/admin/audit");
   ASSERT_EQ(audit.at("items").as_array().size(), 1U) << audit.text;
   const std::string text = json::serialize(audit.at("items").at(0));
-  EXPECT_THAT(text, HasSubstr("\"r-77\""));
-  EXPECT_THAT(text, HasSubstr("\"10.1.2.3\""));
+  EXPECT_THAT(text, HasSubstr("r-77"));
+  EXPECT_THAT(text, HasSubstr("10.1.2.3"));
   EXPECT_THAT(text, HasSubstr("anonymous"));
   EXPECT_EQ(get("/v1/admin/audit?event_type=nothing").at("items").as_array().size(), 0U);
   EXPECT_EQ(get("/v1/admin/audit?actor=anonymous&limit=1").at("items").as_array().size(), 1U);
-  EXPECT_EQ(get("/v1/admin/audit?execution_id=x").problem(), "invalid_input execution_id malformed");
+  EXPECT_EQ(get("/v1/admin/audit?execution_id=x").problem(), "invalid_input execution_id unknown_value");
 }
 
 TEST_F(ServerOutcomes, a_history_can_be_waited_for) {

@@ -5,12 +5,13 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <iostream>
 #include <random>
 
 namespace ff::test {
 namespace {
 
-constexpr auto kFor = std::chrono::seconds(3);
+constexpr auto kFor = std::chrono::seconds(20);
 
 class TransportFuzz : public TransportTest {
  protected:
@@ -60,6 +61,7 @@ TEST_F(TransportFuzz, whatever_comes_the_server_goes_on) {
   const char* given = std::getenv("FF_FUZZ_SEED");
   const std::uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
   SCOPED_TRACE(fmt::format("FF_FUZZ_SEED={}", seed));
+  std::cout << "FF_FUZZ_SEED=" << seed << std::endl;  // at once: a crash prints nothing more
   random_.seed(seed);
   int rounds = 0, answers = 0;
   for (const auto end = std::chrono::steady_clock::now() + kFor; std::chrono::steady_clock::now() < end; ++rounds) {

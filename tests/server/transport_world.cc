@@ -1,13 +1,6 @@
 #include "server/transport_world.h"
 
 namespace ff::test {
-namespace {
-
-std::int64_t real_steady_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
 
 TransportTest::TransportTest() { serve(); }
 
