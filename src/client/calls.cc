@@ -299,9 +299,9 @@ Error Calls::unanswered(const std::string& why) const {
           {{"server", endpoint_.name()}}};
 }
 
-/// One line when the server goes away, one when it is back.
+/// One line when the server goes away, one when it is back; none where the caller is told at once.
 void Calls::say_how_it_goes(bool reached) {
-  if (is_away_ != reached || is_ending_) return;
+  if (is_away_ != reached || is_ending_ || retry_ms_ == 0) return;
   is_away_ = !reached;
   if (reached)
     log_.info("the server answers again", {{"server", endpoint_.name()}});

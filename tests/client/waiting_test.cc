@@ -31,7 +31,9 @@ TEST_F(ClientWaiting, a_claim_that_waits_gets_what_comes) {
 TEST_F(ClientWaiting, a_cancelled_claim_is_answered_and_gets_nothing) {
   for (int round = 0; round < 20; ++round) {
     auto [call, answer] = start_claim();
-    if (round % 2 == 0) ASSERT_TRUE(claims_wait(1)) << "else before it has left";
+    if (round % 2 == 0) {
+      ASSERT_TRUE(claims_wait(1)) << "else before it has left";
+    }
     call.cancel();
     call.cancel();
     EXPECT_THAT(must(answer.get()), IsEmpty());
@@ -99,7 +101,9 @@ TEST_F(ClientWaiting, closing_answers_whoever_waits) {
   remote.close();
   EXPECT_THAT(must(answer.get()), IsEmpty());
   const auto waited = execution.get();
-  if (waited) EXPECT_EQ(waited->state.public_state, PublicState::active) << "as it stands";
+  if (waited) {
+    EXPECT_EQ(waited->state.public_state, PublicState::active) << "as it stands";
+  }
   (void)history.get();
   EXPECT_THAT(remote.submit(plain()), Refused(ErrorCode::draining));
   EXPECT_THAT(remote.claim(request()), Refused(ErrorCode::draining));
