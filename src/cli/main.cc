@@ -49,7 +49,12 @@ int run(int argc, char** argv) {
   add_lanes(program);
   add_leases(program);
   add_worker(program);
+  add_workers(program);
+  add_tail(program);
+  add_audit(program);
   add_serve(program);
+  add_dev(program);
+  add_token(program);
   add_migrate(program);
   add_check(program);
   add_export(program);
