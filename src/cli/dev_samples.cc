@@ -56,7 +56,7 @@ Submission work(std::string kind, std::string lane, std::string payload) {
 }  // namespace
 
 Samples::Samples(Fabric fabric) : fabric_(std::move(fabric)) {
-  employ("studio", {"default"}, {{"resize", resize}, {"invoice", invoice}});
+  employ("studio", {"default"}, {{"resize", resize}, {"invoice", invoice}, {"train", resize}});
   employ("mailroom", {"mail"}, {{"mail", mail}});
   Submission nobody = work("train", "default", R"({"model":"large"})");
   if (auto policy = parse_policy(R"({"routing_requirements":{"required_capabilities":["gpu"]}})")) nobody.policy = *policy;

@@ -41,7 +41,7 @@ class Registration {
 
   const Millis liveness_ttl_;
   const Millis backoff_first_, backoff_max_;
-  std::minstd_rand random_;
+  std::mt19937 random_;
   bool entered_ = false;
   bool in_trouble_ = false;
   bool under_way_ = false;

@@ -262,9 +262,9 @@ void Worker::Impl::drop(const TaskPtr& task) {
 
 void Worker::Impl::renew_due() {
   const auto now = SteadyClock::now();
-  const milliseconds lease(options_.lease_ttl_ms);
-  // A call whose answer does not come within a lease is given up: the next one tells.
-  if (now < next_renewal_ || (renewal_under_way_ && now - renewal_sent_ < lease)) return;
+  // A call that is not answered for two ticks is given up, so that the next one comes while the leases still live.
+  if (now < next_renewal_ || (renewal_under_way_ && now - renewal_sent_ < renewal_patience())) return;
+  renewal_under_way_.reset();
   next_renewal_ = now + milliseconds(options_.lease_ttl_ms / 3);
   std::vector<WeakTask> tasks;
   std::vector<RenewLease> requests;
@@ -357,8 +357,7 @@ Worker::Impl::TimePoint Worker::Impl::next_wake() const {
   const auto now = SteadyClock::now();
   TimePoint next = now + (options_.handle_signals ? kSignalPoll : milliseconds(1'000));
   if (!held_.empty())
-    next = std::min(next, renewal_under_way_ ? std::max(now, renewal_sent_) + milliseconds(options_.lease_ttl_ms)
-                                             : next_renewal_);
+    next = std::min(next, renewal_under_way_ ? std::max(now, renewal_sent_ + renewal_patience()) : next_renewal_);
   if (!send_again_.empty()) next = std::min(next, send_again_.begin()->first);
   if (claims_.size() < kClaimsMax && claim_not_before_ > now) next = std::min(next, claim_not_before_);
   if (phase_ != Phase::working) next = std::min(next, std::max(now, phase_ends_));

@@ -91,6 +91,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   void renew_due();
   void on_renewed(Renewed note);
   void lose_unanswered();
+  std::chrono::milliseconds renewal_patience() const { return std::chrono::milliseconds(options_.lease_ttl_ms) * 2 / 3; }
   void send_again_due();
   void drop(const TaskPtr& task);
 

@@ -18,8 +18,8 @@ class TokenBucket {
   /// How long until there is a token; 0: there is one.
   Millis until_next(TimePoint now) {
     fill(now);
-    if (tokens_ >= 1) return Millis(0);
-    return Millis(static_cast<Millis::rep>(std::ceil((1 - tokens_) / per_second_ * 1'000)));
+    if (tokens_ >= 1 - kGrain) return Millis(0);
+    return Millis(static_cast<Millis::rep>(std::ceil((1 - kGrain - tokens_) / per_second_ * 1'000)));
   }
   /// Takes one, or has the next that comes: the balance may be below zero.
   void take(TimePoint now) {
@@ -27,9 +27,12 @@ class TokenBucket {
     tokens_ -= 1;
   }
   /// Whether it stands as if it had never been used.
-  bool is_full(TimePoint now) const { return filled(now) >= burst_; }
+  bool is_full(TimePoint now) const { return filled(now) >= burst_ - kGrain; }
 
  private:
+  /// What sums of fractions may be off: a token that lacks only this is there.
+  static constexpr double kGrain = 1e-6;
+
   double filled(TimePoint now) const {
     const std::chrono::duration<double> gone = std::max(now - filled_at_, TimePoint::duration::zero());
     return std::min(burst_, tokens_ + gone.count() * per_second_);
