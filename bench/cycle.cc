@@ -37,18 +37,6 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// Time that was spent on so many executions.
-struct Spent {
-  double executions = 0;
-  double seconds = 0;
-
-  void add(std::uint64_t count, Clock::time_point since) {
-    executions += static_cast<double>(count);
-    seconds += seconds_since(since);
-  }
-  std::optional<double> per_s() const { return seconds > 0 ? std::optional(executions / seconds) : std::nullopt; }
-};
-
 /// The raw limit, if the store has one, and what it took so far.
 struct Raw {
   std::unique_ptr<RawQueue> queue;

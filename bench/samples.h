@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace ff::bench {
@@ -21,6 +22,18 @@ class Samples {
  private:
   mutable std::mutex mutex_;
   std::vector<std::uint32_t> us_;
+};
+
+/// Time that was spent on so many executions.
+struct Spent {
+  double executions = 0;
+  double seconds = 0;
+
+  void add(std::uint64_t count, Clock::time_point since) {
+    executions += static_cast<double>(count);
+    seconds += seconds_since(since);
+  }
+  std::optional<double> per_s() const { return seconds > 0 ? std::optional(executions / seconds) : std::nullopt; }
 };
 
 }  // namespace ff::bench

@@ -127,7 +127,9 @@ class Fabric {
   std::shared_ptr<api::Backend> backend_;
 };
 
-/// Opens a fabric by URL: `sqlite:<path>`, `valkey://<host>`, `redis://<host>`, `memory:`. Refusals are `store_refused` with `context.reason`.
+/// Opens a fabric by URL: a store (`sqlite:<path>`, `postgres://...`, `valkey://<host>`, `redis://<host>`, `memory:`), or
+/// a server (`http://host:port`, `https://host`, `http+unix:/path`). Refusals are `store_refused` with `context.reason`; a
+/// server that is not there is `store_unavailable`, one that does not know the token says `unauthorized`.
 Result<Fabric> open(const std::string& url, OpenOptions options = {});
 
 }  // namespace ff

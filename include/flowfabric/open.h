@@ -55,6 +55,10 @@ struct OpenOptions {
   bool allow_unsafe_store = false;
   bool create = true;  ///< make the data set when the store is empty, and register `lanes`; false: neither
 
+  // For a server (`http://...`): whoever runs it decides most of what stands above.
+  std::optional<std::string> api_token;  ///< shown to the server; never in logs or errors
+  std::optional<std::string> ca_file;    ///< certificates to trust with https; unset: those of the system
+
   std::shared_ptr<ManualClock> clock;  ///< for tests: time stands still until it is moved
   LogSink log;                         ///< unset: warnings and errors go to stderr
 };

@@ -3,6 +3,7 @@
 #include <flowfabric/calls.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <stop_token>
@@ -88,6 +89,12 @@ class Outcome {
  private:
   Value value_;
 };
+
+/// What stands inside a middleware: the next one, and at last the handler.
+using Next = std::function<Outcome(Task&)>;
+/// A function around handlers: does what it likes before and after `next`, or does not call it and answers itself.
+/// Exceptions of the handler pass through it. Called on the handlers' threads, many at a time.
+using Middleware = std::function<Outcome(Task&, const Next&)>;
 
 /// The work is done; there is no result.
 inline Outcome complete() { return Outcome(Outcome::Complete{}); }

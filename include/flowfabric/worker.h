@@ -18,6 +18,9 @@ struct WorkerOptions {
   std::optional<std::string> worker_instance_id;  ///< this process; `<host>-<pid>-<8 hex>` when unset
   std::optional<std::string> namespace_scope;     ///< unset: all
   std::uint32_t lease_ttl_ms = 30'000;
+  /// Makes itself known, gives signs of life, and says when it goes. Who does not is noted by its claims alone.
+  bool registers = true;
+  std::optional<std::uint64_t> liveness_ttl_ms;  ///< gone after so long a silence; unset: two leases, a minute at least
   std::uint32_t wait_ms = 30'000;  ///< how long a claim waits for work
   std::uint32_t backoff_first_ms = 50;
   std::uint32_t backoff_max_ms = 1'000;
@@ -47,6 +50,10 @@ class Worker {
   Worker& on(std::string kind, Handler handler);
   /// Handles every kind that has no handler of its own.
   Worker& on_any(Handler handler);
+
+  /// Puts a function around all handlers; the last added is the outermost. Before `run`. `<flowfabric/middleware.h>` has
+  /// some: a log, figures, a rate limit, a circuit breaker.
+  Worker& use(Middleware middleware);
 
   /// Works until `stop`, SIGTERM or SIGINT, then drains. Returns how many tasks were handed back unfinished, or the
   /// error that made working impossible: a wrong option is reported here, before any call.

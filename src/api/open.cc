@@ -1,9 +1,11 @@
 #include "api/embedded.h"
+#include "client/open_remote.h"
 #include "store/open_store.h"
 
 namespace ff {
 
 Result<Fabric> open(const std::string& url, OpenOptions options) {
+  if (client::is_server_url(url)) return client::open_remote(url, options);
   auto runtime = engine::make_thread_runtime();
   Log log(options.log);
   store::StoreOptions store_options;

@@ -1,4 +1,5 @@
 #include "bench/cycle.h"
+#include "bench/http.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 
@@ -29,6 +30,21 @@ void each_figure(const CycleFigures& figures, Visit visit) {
   visit("claim_p99_us", figures.claim_p99_us);
   visit("start_p50_us", figures.start_p50_us);
   visit("peak_rss_mb", figures.peak_rss_mb);
+}
+
+template <class Visit>
+void each_figure(const bench::HttpFigures& figures, Visit visit) {
+  visit("store", figures.store);
+  visit("durability", figures.durability);
+  visit("submit_per_s", figures.submit_per_s);
+  visit("drain_per_s", figures.drain_per_s);
+  visit("cycles_per_s", figures.cycles_per_s);
+  visit("requests_per_s", figures.requests_per_s);
+  visit("cycle_cycles_per_s", figures.cycle_cycles_per_s);
+  visit("ratio", figures.ratio);
+  visit("claim_p50_us", figures.claim_p50_us);
+  visit("claim_p99_us", figures.claim_p99_us);
+  visit("server_peak_rss_mb", figures.server_peak_rss_mb);
 }
 
 /// As many digits as mean something.
@@ -72,15 +88,13 @@ class Bars {
   std::unique_ptr<ProgressBar> bar_;
 };
 
-Result<int> run_bench_cycle(Globals& globals, const bench::CycleOptions& options) {
-  Result<CycleFigures> figures;
-  {
+/// Runs a benchmark and prints its figures under that title.
+template <class Measure>
+Result<int> run_bench(Globals& globals, const std::string& title, Measure measure) {
+  auto figures = [&] {
     Bars bars(globals.output);
-    figures = bench::run_cycle(globals.store, open_options(globals, Use::follow), options,
-                               [&](std::string_view what, std::uint64_t done, std::uint64_t total) {
-                                 bars.show(what, done, total);
-                               });
-  }
+    return measure([&](std::string_view what, std::uint64_t done, std::uint64_t total) { bars.show(what, done, total); });
+  }();
   if (!figures) return std::unexpected(figures.error());
   if (globals.output.json()) {
     core::json::object document;
@@ -88,10 +102,17 @@ Result<int> run_bench_cycle(Globals& globals, const bench::CycleOptions& options
     globals.output.document(document);
     return kDone;
   }
-  Facts facts("Cycles: submit, claim, complete");
+  Facts facts(title);
   each_figure(*figures, [&](const char* name, const auto& value) { facts.add(name, figure_text(value)); });
   facts.print(globals.output);
   return kDone;
+}
+
+void add_load(CLI::App* command, bench::CycleOptions& options) {
+  command->add_option("--executions", options.executions, "How many cycles")->capture_default_str();
+  command->add_option("--workers", options.workers, "Workers that claim and complete")->capture_default_str();
+  command->add_option("--claim-max", options.claim_max, "Tasks that a worker holds at most")->capture_default_str();
+  command->add_option("--payload-bytes", options.payload_bytes, "Size of each payload")->capture_default_str();
 }
 
 }  // namespace
@@ -105,15 +126,31 @@ void add_bench(Program& program) {
       "  ff bench cycle --store sqlite:bench.db --executions 50000\n"
       "  ff bench cycle --store sqlite:bench.db --seconds 120 --json");
   auto options = std::make_shared<bench::CycleOptions>();
-  cycle->add_option("--executions", options->executions, "How many cycles")->capture_default_str();
-  cycle->add_option("--workers", options->workers, "Workers that claim and complete")->capture_default_str();
-  cycle->add_option("--claim-max", options->claim_max, "Tasks that a worker holds at most")->capture_default_str();
-  cycle->add_option("--payload-bytes", options->payload_bytes, "Size of each payload")->capture_default_str();
+  add_load(cycle, *options);
   cycle->add_option("--backlog", options->backlog, "Executions that wait in the lane beforehand")->capture_default_str();
   cycle->add_option("--seconds", options->seconds, "Submit and work together for so long; 0: one after the other")
       ->capture_default_str();
   cycle->add_flag("--sync", options->sync, "One call at a time instead of asynchronous completions");
-  program.on(cycle, [&globals = program.globals, options] { return run_bench_cycle(globals, *options); });
+  program.on(cycle, [&globals = program.globals, options]() -> Result<int> {
+    if (auto refused = refuse_server(globals)) return std::unexpected(*refused);
+    return run_bench(globals, "Cycles: submit, claim, complete", [&](const bench::Progress& progress) {
+      return bench::run_cycle(globals.store, open_options(globals, Use::follow), *options, progress);
+    });
+  });
+
+  CLI::App* http = program.add(group, "http",
+                               "The same through a server of its own and the client, next to the engine without them;\n"
+                               "with --claim-max 1 one by one, a request per call",
+                               "  ff bench http --store sqlite:bench.db --executions 50000\n"
+                               "  ff bench http --store sqlite:bench.db --claim-max 1");
+  auto load = std::make_shared<bench::CycleOptions>();
+  add_load(http, *load);
+  program.on(http, [&globals = program.globals, load]() -> Result<int> {
+    if (auto refused = refuse_server(globals)) return std::unexpected(*refused);
+    return run_bench(globals, "Cycles over HTTP: submit, claim, complete", [&](const bench::Progress& progress) {
+      return bench::run_http(globals.store, open_options(globals, Use::follow), *load, progress);
+    });
+  });
 }
 
 }  // namespace ff::cli

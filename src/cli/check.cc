@@ -97,6 +97,7 @@ void show(Output& output, const Report& report) {
 }
 
 Result<int> run_check(Globals& globals, std::uint32_t findings_max) {
+  if (auto refused = refuse_server(globals)) return std::unexpected(*refused);
   auto fabric = open_fabric(globals, Use::look);
   if (!fabric) return std::unexpected(fabric.error());
   auto report = examine(*fabric, findings_max);

@@ -2,6 +2,7 @@
 
 #include "api/embedded.h"
 #include "cli/format.h"
+#include "client/endpoint.h"
 
 #include <CLI/CLI.hpp>
 
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <fstream>
 
 namespace ff::cli {
 
@@ -29,6 +31,22 @@ void Program::takes_rest(CLI::App* command) {
   command->preparse_callback([this](std::size_t) { rest_taken = true; });
 }
 
+namespace {
+
+/// The token for a server: as given, or the first line of its file.
+Result<std::optional<std::string>> token_of(const Globals& globals) {
+  if (globals.token || !globals.token_file) return globals.token;
+  std::ifstream file(*globals.token_file);
+  std::string token;
+  if (!std::getline(file, token))
+    return std::unexpected(core::invalid_input("token-file", "unreadable",
+                                               fmt::format("No token can be read from {}.", printable(*globals.token_file))));
+  if (token.ends_with('\r')) token.pop_back();
+  return token;
+}
+
+}  // namespace
+
 OpenOptions open_options(Globals& globals, Use use) {
   OpenOptions options;
   options.accept_stored_counts = true;
@@ -47,12 +65,28 @@ OpenOptions open_options(Globals& globals, Use use) {
   return options;
 }
 
-Result<Fabric> open_fabric(Globals& globals, Use use) { return open(globals.store, open_options(globals, use)); }
+Result<Fabric> open_fabric(Globals& globals, Use use) {
+  OpenOptions options = open_options(globals, use);
+  if (client::is_server_url(globals.store)) {
+    auto token = token_of(globals);
+    if (!token) return std::unexpected(token.error());
+    options.api_token = std::move(*token);
+    options.ca_file = globals.ca_file;
+  }
+  return open(globals.store, std::move(options));
+}
+
+std::optional<Error> refuse_server(const Globals& globals) {
+  if (!client::is_server_url(globals.store)) return std::nullopt;
+  return core::invalid_input("store", "remote",
+                             "This command works on a store itself, not through a server. Give it the --store that the server "
+                             "was started with, on a machine that can reach it.");
+}
 
 Result<engine::Engine*> engine_of(const Fabric& fabric) {
   auto* embedded = dynamic_cast<api::EmbeddedBackend*>(fabric.backend().get());
   if (!embedded)
-    return std::unexpected(core::invalid_input("store", "remote", "This command works on a store, not on a server."));
+    return std::unexpected(core::invalid_input("store", "remote", "This command works on a store itself, not through a server."));
   return &embedded->engine();
 }
 

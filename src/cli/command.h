@@ -26,7 +26,9 @@ inline constexpr std::uint32_t kPage = 500;
 
 /// What stands for every command.
 struct Globals {
-  std::string store = "sqlite:flowfabric.db";
+  std::string store = "sqlite:flowfabric.db";  ///< or a server
+  std::optional<std::string> token, token_file;  ///< for a server
+  std::optional<std::string> ca_file;
   std::vector<std::string> rest;  ///< what followed `--`
   bool rest_given = false;
   Output output;
@@ -64,6 +66,8 @@ enum class Use {
 /// How a command opens its store: with the counts that it has, and with warnings on standard error.
 OpenOptions open_options(Globals& globals, Use use);
 Result<Fabric> open_fabric(Globals& globals, Use use);
+/// Why a command that works on a store itself cannot work on this one: it is a server.
+std::optional<Error> refuse_server(const Globals& globals);
 /// The engine behind a fabric of this process.
 Result<engine::Engine*> engine_of(const Fabric& fabric);
 

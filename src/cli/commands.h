@@ -14,7 +14,12 @@ void add_change(Program& program);   ///< priority, revoke, complete, fail, tag,
 void add_lanes(Program& program);    ///< lanes, lanes pause, resume, drain
 void add_leases(Program& program);   ///< leases
 void add_worker(Program& program);   ///< worker exec
+void add_workers(Program& program);  ///< workers, workers dead
+void add_tail(Program& program);     ///< tail
+void add_audit(Program& program);    ///< audit
 void add_serve(Program& program);    ///< serve
+void add_dev(Program& program);      ///< dev
+void add_token(Program& program);    ///< token create, list, revoke
 void add_migrate(Program& program);  ///< migrate
 void add_check(Program& program);    ///< check
 void add_export(Program& program);   ///< export

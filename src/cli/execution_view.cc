@@ -187,17 +187,38 @@ void show_attempts(Output& output, const std::vector<Attempt>& attempts, TimeMs 
   table.print(output);
 }
 
+namespace {
+
+struct EventWords {
+  explicit EventWords(const Event& event)
+      : what(event.outcome ? word(*event.outcome) : event.event_type),
+        who(printable(event.cancelled_by ? word(*event.cancelled_by)
+                                         : event.worker_instance_id.value_or(event.actor.value_or("")),
+                      60)),
+        why(printable(event.reason.value_or(event.details.value_or("")), 80)) {}
+  std::string what, who, why;
+};
+
+}  // namespace
+
 void show_events(Output& output, const std::vector<Event>& events) {
   Table table({{"TIME"}, {"KIND"}, {"EVENT"}, {"ATTEMPT", Table::Align::right}, {"WHO"}, {"REASON"}});
   for (const auto& event : events) {
-    std::string what = event.outcome ? word(*event.outcome) : event.event_type;
-    std::string who = event.worker_instance_id.value_or(event.actor.value_or(""));
-    if (event.cancelled_by) who = word(*event.cancelled_by);
-    table.add({time_text(event.occurred_at_ms), word(event.kind), what,
-               event.attempt_index ? std::to_string(*event.attempt_index) : "", printable(who, 60),
-               printable(event.reason.value_or(event.details.value_or("")), 80)});
+    const EventWords words(event);
+    table.add({time_text(event.occurred_at_ms), word(event.kind), words.what,
+               event.attempt_index ? std::to_string(*event.attempt_index) : "", words.who, words.why});
   }
   table.print(output);
+}
+
+std::string event_line(const Event& event) {
+  const EventWords words(event);
+  std::string line = fmt::format("{}  {:<10}  {:<18}", time_text(event.occurred_at_ms), word(event.kind), words.what);
+  if (event.attempt_index) line += fmt::format("  attempt {}", *event.attempt_index);
+  if (!words.who.empty()) line += fmt::format("  by {}", words.who);
+  if (!words.why.empty()) line += fmt::format("  ({})", words.why);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
 }
 
 }  // namespace ff::cli

@@ -15,5 +15,7 @@ void show_execution(Output& output, const Execution& execution, TimeMs now);
 void show_summaries(Output& output, const std::vector<ExecutionSummary>& items, TimeMs now, bool titles = true);
 void show_attempts(Output& output, const std::vector<Attempt>& attempts, TimeMs now);
 void show_events(Output& output, const std::vector<Event>& events);
+/// One event by itself, for lists whose end is not known.
+std::string event_line(const Event& event);
 
 }  // namespace ff::cli

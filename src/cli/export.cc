@@ -51,6 +51,7 @@ Result<engine::Holdings> write_export(Globals& globals, std::FILE* file) {
 }
 
 Result<int> run_export(Globals& globals, const std::string& path) {
+  if (auto refused = refuse_server(globals)) return std::unexpected(*refused);
   const bool to_stdout = path == "-";
   File file;
   if (!to_stdout) {

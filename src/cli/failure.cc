@@ -6,6 +6,7 @@ namespace ff::cli {
 
 int exit_code(const Error& error) {
   if (error.code == ErrorCode::store_refused && error.context.text("reason") == "invalid_url") return kUsage;
+  if (error.code == ErrorCode::unauthorized || error.code == ErrorCode::forbidden) return kRefused;
   switch (error.category()) {
     case ErrorCategory::not_found: return kNotFound;
     case ErrorCategory::validation: return kUsage;

@@ -50,6 +50,7 @@ Result<engine::Holdings> read_import(Globals& globals, std::istream& stream) {
 }
 
 Result<int> run_import(Globals& globals, const std::string& path) {
+  if (auto refused = refuse_server(globals)) return std::unexpected(*refused);
   Result<engine::Holdings> read;
   if (path == "-") {
     read = read_import(globals, std::cin);

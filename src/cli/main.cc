@@ -31,9 +31,14 @@ int run(int argc, char** argv) {
   CLI::App app("FlowFabric: submit work, run workers, see what happens and why.", "ff");
   bool json = false;
   app.add_option("--store", globals.store,
-                 "The store: sqlite:<path>, postgres://<user>@<host>/<database>, valkey://<host> or memory:")
+                 "The store: sqlite:<path>, postgres://<user>@<host>/<database>, valkey://<host> or memory:;\n"
+                 "or a server: http://<host>:<port>, https://<host>")
       ->envname("FF_STORE")
       ->capture_default_str();
+  auto* token = app.add_option("--token", globals.token, "What a server asks for; in a file it is not seen by others")
+                    ->envname("FF_TOKEN");
+  app.add_option("--token-file", globals.token_file, "The file that holds it")->envname("FF_TOKEN_FILE")->excludes(token);
+  app.add_option("--ca-file", globals.ca_file, "Certificates to trust with https; else those of the system");
   app.add_flag("--json", json, "Answer in JSON: one document, or one object per line for streams");
   app.set_version_flag("--version", std::string("ff ") + ff::kVersion);
   app.require_subcommand(1);
@@ -49,7 +54,12 @@ int run(int argc, char** argv) {
   add_lanes(program);
   add_leases(program);
   add_worker(program);
+  add_workers(program);
+  add_tail(program);
+  add_audit(program);
   add_serve(program);
+  add_dev(program);
+  add_token(program);
   add_migrate(program);
   add_check(program);
   add_export(program);

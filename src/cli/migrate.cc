@@ -13,6 +13,7 @@ struct MigrateWords {
 };
 
 Result<int> run_migrate(Globals& globals, const MigrateWords& words) {
+  if (auto refused = refuse_server(globals)) return std::unexpected(*refused);
   OpenOptions options = open_options(globals, Use::create);
   // Numbers that are given count: a data set that has others is refused.
   options.accept_stored_counts = !words.flow_partitions && !words.lane_spread;

@@ -79,7 +79,8 @@ Result<int> run_submit(Globals& globals, const SubmitWords& words) {
   if (!checked) return std::unexpected(checked.error());
   auto fabric = open_fabric(globals, wait ? Use::follow : Use::create);
   if (!fabric) return std::unexpected(fabric.error());
-  auto info = fabric->info();
+  Result<FabricInfo> info;
+  if (words.deadline || checked->delay_until_ms) info = fabric->info();  // whoever may only submit may not ask for it
   if (!info) return std::unexpected(info.error());
   if (words.deadline) checked->execution_deadline_at_ms = *parse_time(*words.deadline, info->server_time_ms, Side::future);
   if (checked->delay_until_ms) checked->delay_until_ms = *parse_time(*words.delay, info->server_time_ms, Side::future);

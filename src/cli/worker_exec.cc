@@ -144,8 +144,9 @@ Result<int> run_exec(Globals& globals, ExecWords words) {
   auto fabric = open_fabric(globals, Use::follow);
   if (!fabric) return std::unexpected(fabric.error());
   auto info = fabric->info();
-  if (!info) return std::unexpected(info.error());
-  settings.output_bytes_max = info->payload_bytes_max;
+  // A server may let a worker work and nothing else.
+  if (!info && info.error().code != ErrorCode::forbidden) return std::unexpected(info.error());
+  settings.output_bytes_max = info ? info->payload_bytes_max : OpenOptions().payload_bytes_max;
   settings.words = words;
 
   Worker worker(*fabric, std::move(*options));

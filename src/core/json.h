@@ -115,8 +115,16 @@ std::vector<std::string_view> spellings() {
   return names;
 }
 
+/// What becomes of members that the type does not have.
+enum class UnknownMembers : std::uint8_t {
+  refused,
+  ignored,  ///< whoever wrote the document may know more than we do
+};
+
 class JsonReader {
  public:
+  explicit JsonReader(UnknownMembers unknown = UnknownMembers::refused) : unknown_(unknown) {}
+
   /// Reads `from` into `to`; on a fault remembers it with its path and answers false.
   template <class T>
   bool read(const json::value& from, T& to) {
@@ -245,7 +253,7 @@ class JsonReader {
       good = below(name, [&] { return get(*item, member); });
     });
     if (!good) return false;
-    if (known != object.size())
+    if (known != object.size() && unknown_ == UnknownMembers::refused)
       return below(first_unknown<T>(object), [&] { return fault(JsonFault::unknown_member); });
     for (std::string_view name : required_members<T>)
       if (!object.contains(name)) return below(name, [&] { return fault(JsonFault::missing); });
@@ -262,6 +270,7 @@ class JsonReader {
     return {};
   }
 
+  UnknownMembers unknown_;
   std::string path_;
   JsonProblem problem_;
 };

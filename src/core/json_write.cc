@@ -1,6 +1,10 @@
 #include "core/json_write.h"
 
+#include "core/text.h"
+
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace ff::core {
 namespace {
@@ -25,6 +29,8 @@ void write_escaped(std::string& out, char c) {
 }  // namespace
 
 void write_quoted(std::string& out, std::string_view text) {
+  const bool is_ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  if (!is_ascii && !is_utf8(text)) return write_quoted(out, clean_text(std::string(text), std::string::npos));
   out += '"';
   std::size_t plain = 0;  // where the stretch begins that needs no change
   for (std::size_t i = 0; i < text.size(); ++i) {

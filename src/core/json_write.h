@@ -15,7 +15,8 @@
 
 namespace ff::core {
 
-/// A text in quotes, with what JSON wants escaped.
+/// A text in quotes, with what JSON wants escaped. Bytes that are no characters become U+FFFD: a document with one of them
+/// would be refused as a whole.
 void write_quoted(std::string& out, std::string_view text);
 
 inline void write_json(std::string& out, bool v) { out += v ? "true" : "false"; }

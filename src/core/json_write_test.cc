@@ -21,6 +21,7 @@ TEST(JsonWrite, texts_with_everything_in_them) {
   expect_same(all);
   EXPECT_EQ(to_json_text(std::string("a\"b\\c\n\x01/\x7f")), "\"a\\\"b\\\\c\\n\\u0001/\x7f\"");
   EXPECT_EQ(to_json_text(std::string()), "\"\"");
+  EXPECT_EQ(to_json_text(std::string("a\xff\"b")), "\"a\xef\xbf\xbd\\\"b\"") << "no byte makes a document unreadable";
 }
 
 TEST(JsonWrite, numbers_at_their_edges) {

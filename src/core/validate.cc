@@ -140,6 +140,13 @@ Fault check_ttl(std::uint32_t lease_ttl_ms) {
                                    kLeaseTtlMsMax));
 }
 
+Fault check_liveness_ttl(std::uint64_t liveness_ttl_ms) {
+  if (liveness_ttl_ms >= kLivenessTtlMsMin && liveness_ttl_ms <= kLivenessTtlMsMax) return std::nullopt;
+  return invalid_input("liveness_ttl_ms", "out_of_range",
+                       fmt::format("liveness_ttl_ms is {}; it may be {} to {}.", liveness_ttl_ms, kLivenessTtlMsMin,
+                                   kLivenessTtlMsMax));
+}
+
 bool is_traceparent(std::string_view text) {
   return text.size() == 55 && text[2] == '-' && text[35] == '-' && text[52] == '-' && is_hex(text.substr(0, 2)) &&
          is_hex(text.substr(3, 32)) && is_hex(text.substr(36, 16)) && is_hex(text.substr(53, 2));

@@ -24,6 +24,8 @@ inline constexpr std::size_t kClaimKindsMax = 256;
 inline constexpr std::uint32_t kWaitMsMax = 60'000;
 inline constexpr std::uint32_t kLeaseTtlMsMin = 1'000;
 inline constexpr std::uint32_t kLeaseTtlMsMax = 86'400'000;
+inline constexpr std::uint64_t kLivenessTtlMsMin = 1'000;
+inline constexpr std::uint64_t kLivenessTtlMsMax = 86'400'000;
 inline constexpr std::uint32_t kPageMax = 500;
 inline constexpr std::uint32_t kLeasePageMax = 10'000;  ///< lists of leases, in process
 inline constexpr std::size_t kBatchMax = 1000;
@@ -46,6 +48,7 @@ Fault check_payload(std::string_view field, const std::optional<Bytes>& bytes, s
 Fault check_limit(std::uint32_t limit, std::uint32_t limit_max = kPageMax);
 Fault check_wait(std::uint32_t wait_ms);
 Fault check_ttl(std::uint32_t lease_ttl_ms);
+Fault check_liveness_ttl(std::uint64_t liveness_ttl_ms);
 
 /// A W3C traceparent; anything else counts as not given.
 bool is_traceparent(std::string_view text);

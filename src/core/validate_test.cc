@@ -115,6 +115,9 @@ TEST(Domain, sizes_of_payloads_pages_and_waits_at_their_edge) {
   EXPECT_EQ(reason(check_ttl(999)), "out_of_range");
   EXPECT_EQ(reason(check_ttl(86'400'000)), "");
   EXPECT_EQ(reason(check_ttl(86'400'001)), "out_of_range");
+  EXPECT_EQ(reason(check_liveness_ttl(1'000)), "");
+  EXPECT_EQ(reason(check_liveness_ttl(999)), "out_of_range");
+  EXPECT_EQ(reason(check_liveness_ttl(86'400'001)), "out_of_range");
   EXPECT_EQ(kMessageBytesMax, 4096U);
   EXPECT_EQ(kBatchMax, 1000U);
 }

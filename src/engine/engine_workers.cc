@@ -11,7 +11,6 @@ namespace {
 
 /// A worker that is known by its claims alone lives for twice its leases, and for a minute at least.
 constexpr std::uint64_t kClaimerTtlMsMin = 60'000;
-constexpr std::uint64_t kLivenessTtlMsMin = 1'000, kLivenessTtlMsMax = 86'400'000;
 
 core::Fault check_reason(std::string_view reason) {
   if (reason.size() > core::kNameBytesMax)
@@ -42,10 +41,7 @@ Result<core::WorkerRecord> checked(const RegisterWorker& request) {
                                       fmt::format("A worker names at most {} kinds.", core::kClaimKindsMax)));
   for (const auto& kind : request.kinds)
     if (auto fault = core::check_kind("kinds", kind)) return refuse(std::move(fault));
-  if (request.liveness_ttl_ms < kLivenessTtlMsMin || request.liveness_ttl_ms > kLivenessTtlMsMax)
-    return refuse(core::invalid_input("liveness_ttl_ms", "out_of_range",
-                                      fmt::format("liveness_ttl_ms is {}; it may be {} to {}.", request.liveness_ttl_ms,
-                                                  kLivenessTtlMsMin, kLivenessTtlMsMax)));
+  if (auto fault = core::check_liveness_ttl(request.liveness_ttl_ms)) return refuse(std::move(fault));
   if (auto fault = core::check_label("client_version", request.client_version)) return refuse(std::move(fault));
 
   core::WorkerRecord worker;

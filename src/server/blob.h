@@ -2,6 +2,7 @@
 
 // Payloads and results between JSON and bytes.
 
+#include "core/base64.h"
 #include "core/errors.h"
 
 #include <flowfabric/calls.h>
@@ -11,9 +12,8 @@ namespace ff::server {
 /// Payloads up to this size stand inside an answer; larger ones are fetched by themselves.
 inline constexpr std::uint64_t kInlineBytesMax = 64 * 1024;
 
-std::string base64(std::string_view bytes);
-/// None unless it is base64 with its padding and nothing else.
-std::optional<std::string> from_base64(std::string_view text);
+using core::base64;
+using core::from_base64;
 
 /// The bytes that a JSON value stands for: those of an object whose only member is `base64`, else the text of the value
 /// itself. The label is what the caller gave, or what fits the form.

@@ -18,6 +18,8 @@ using worker::SteadyClock;
 using std::chrono::milliseconds;
 
 constexpr std::uint32_t kConcurrencyMax = 10'000;
+/// A worker that names no time of its own is missed after two leases, but not within a minute.
+constexpr std::uint64_t kMissedAfterMsMin = 60'000;
 /// A claim that waits and a second one for the slots that came free meanwhile.
 constexpr std::size_t kClaimsMax = 2;
 /// Signals are looked at this often; everything else wakes the loop at once.
@@ -70,6 +72,9 @@ Worker::Impl::Impl(Fabric fabric, WorkerOptions options)
     : fabric_(std::move(fabric)), options_(std::move(options)), log_(options_.log) {
   if (!options_.worker_id) options_.worker_id = program_name();
   if (!options_.worker_instance_id) options_.worker_instance_id = new_instance_id();
+  if (!options_.liveness_ttl_ms)
+    options_.liveness_ttl_ms =
+        std::clamp<std::uint64_t>(2ULL * options_.lease_ttl_ms, kMissedAfterMsMin, core::kLivenessTtlMsMax);
   pool_ = std::make_shared<worker::HandlerPool>(options_.concurrency);
 }
 
@@ -90,6 +95,7 @@ std::optional<Error> Worker::Impl::fault_of_options() const {
     if (auto fault = core::check_name("namespace_scope", *options_.namespace_scope)) return fault;
   if (auto fault = core::check_ttl(options_.lease_ttl_ms)) return fault;
   if (auto fault = core::check_wait(options_.wait_ms)) return fault;
+  if (auto fault = core::check_liveness_ttl(*options_.liveness_ttl_ms)) return fault;
   if (handlers_.size() > core::kClaimKindsMax && !any_)
     return wrong("handlers", fmt::format("A worker has at most {} handlers; use on_any for more kinds.", core::kClaimKindsMax));
   if (handlers_.empty() && !any_) return wrong("handlers", "The worker has no handler: call on() or on_any() before run().");
@@ -98,20 +104,11 @@ std::optional<Error> Worker::Impl::fault_of_options() const {
 
 // ---- notes --------------------------------------------------------------------------------------------------------
 
-template <class Note>
-void Worker::Impl::Mailbox::leave(std::vector<Note> Notes::* list, Note note) {
-  {
-    std::lock_guard guard(mutex_);
-    (notes_.*list).push_back(std::move(note));
-  }
-  wake_.notify_one();
-}
-
 Worker::Impl::Notes Worker::Impl::Mailbox::wait(TimePoint until) {
   std::unique_lock guard(mutex_);
   wake_.wait_until(guard, until, [&] {
     return !notes_.claimed.empty() || !notes_.finished.empty() || !notes_.answered.empty() ||
-           !notes_.renewed.empty() || notes_.stops > 0;
+           !notes_.renewed.empty() || !notes_.registered.empty() || notes_.stops > 0;
   });
   return std::exchange(notes_, Notes{});
 }
@@ -166,9 +163,11 @@ void Worker::Impl::on_claimed(Claimed note) {
       return;
     }
     claim_not_before_ = SteadyClock::now() + back_off(claim_failures_++);
-    log_.warn("a claim failed and will be repeated", {{"error", error.to_string()}});
+    if (!std::exchange(claims_fail_, true))
+      log_.warn("a claim failed and will be repeated", {{"error", error.to_string()}});
     return;
   }
+  if (std::exchange(claims_fail_, false)) log_.info("claims are answered again");
   if (!note.tasks->empty())
     claim_failures_ = 0;
   else if (options_.wait_ms == 0)
@@ -185,10 +184,19 @@ void Worker::Impl::start_task(ClaimedTask claimed) {
 
 void Worker::Impl::run_handler(const TaskPtr& state) {
   Task task(state);
+  mailbox_->leave(&Notes::finished, Finished{state, outcome_of(chain_, task)});
+}
+
+Outcome Worker::Impl::handle(Task& task) const {
   auto it = handlers_.find(task.kind());
   const Handler& handler = it == handlers_.end() ? any_ : it->second;
-  Outcome outcome = handler ? outcome_of(handler, task) : fail(fmt::format("no handler for kind '{}'", task.kind()));
-  mailbox_->leave(&Notes::finished, Finished{state, std::move(outcome)});
+  return handler ? handler(task) : fail(fmt::format("no handler for kind '{}'", task.kind()));
+}
+
+void Worker::Impl::build_chain() {
+  chain_ = [this](Task& task) { return handle(task); };  // whoever runs it holds on to this object
+  for (const Middleware& each : middleware_)
+    chain_ = [&each, next = std::move(chain_)](Task& task) { return each(task, next); };
 }
 
 // ---- outcomes -----------------------------------------------------------------------------------------------------
@@ -254,7 +262,9 @@ void Worker::Impl::drop(const TaskPtr& task) {
 
 void Worker::Impl::renew_due() {
   const auto now = SteadyClock::now();
-  if (now < next_renewal_ || renewal_under_way_) return;
+  // A call that is not answered for two ticks is given up, so that the next one comes while the leases still live.
+  if (now < next_renewal_ || (renewal_under_way_ && now - renewal_sent_ < renewal_patience())) return;
+  renewal_under_way_.reset();
   next_renewal_ = now + milliseconds(options_.lease_ttl_ms / 3);
   std::vector<WeakTask> tasks;
   std::vector<RenewLease> requests;
@@ -264,14 +274,24 @@ void Worker::Impl::renew_due() {
     requests.push_back({task->task.handle, std::nullopt});
   }
   if (tasks.empty()) return;
-  renewal_under_way_ = true;
-  fabric_.renew_all(std::move(requests), [mailbox = mailbox_, tasks](auto results) mutable {
-    mailbox->leave(&Notes::renewed, Renewed{std::move(tasks), std::move(results)});
+  const std::uint64_t call = renewals_++;
+  renewal_under_way_ = call;
+  renewal_sent_ = now;
+  fabric_.renew_all(std::move(requests), [mailbox = mailbox_, call, tasks](auto results) mutable {
+    mailbox->leave(&Notes::renewed, Renewed{call, std::move(tasks), std::move(results)});
   });
 }
 
+/// No answer at all says as much as one that fails: after the time of a lease the task may be another worker's.
+void Worker::Impl::lose_unanswered() {
+  if (!renewal_under_way_) return;
+  const auto now = SteadyClock::now();
+  for (const auto& task : held_)
+    if (now - task->renewed_at >= milliseconds(options_.lease_ttl_ms)) task->lose(StopReason::lost);
+}
+
 void Worker::Impl::on_renewed(Renewed note) {
-  renewal_under_way_ = false;
+  if (renewal_under_way_ == note.call) renewal_under_way_.reset();
   const auto now = SteadyClock::now();
   for (std::size_t i = 0; i < note.tasks.size(); ++i) {
     const TaskPtr task = note.tasks[i].lock();
@@ -336,19 +356,24 @@ milliseconds Worker::Impl::back_off(std::uint32_t tries) const {
 Worker::Impl::TimePoint Worker::Impl::next_wake() const {
   const auto now = SteadyClock::now();
   TimePoint next = now + (options_.handle_signals ? kSignalPoll : milliseconds(1'000));
-  if (!held_.empty() && !renewal_under_way_) next = std::min(next, next_renewal_);
+  if (!held_.empty())
+    next = std::min(next, renewal_under_way_ ? std::max(now, renewal_sent_ + renewal_patience()) : next_renewal_);
   if (!send_again_.empty()) next = std::min(next, send_again_.begin()->first);
   if (claims_.size() < kClaimsMax && claim_not_before_ > now) next = std::min(next, claim_not_before_);
   if (phase_ != Phase::working) next = std::min(next, std::max(now, phase_ends_));
+  if (registration_) next = std::min(next, std::max(now, registration_->next()));
   return next;
 }
 
 Result<std::uint32_t> Worker::Impl::run() {
   if (auto fault = fault_of_options()) return std::unexpected(std::move(*fault));
   worker::SignalWatch signals(options_.handle_signals);
+  build_chain();
   next_renewal_ = SteadyClock::now() + milliseconds(options_.lease_ttl_ms / 3);
+  begin_registration();
   int stops = 0, signals_seen = 0;
   while (true) {
+    give_sign();
     claim_more();
     Notes notes = mailbox_->wait(next_wake());
     stops += notes.stops + (signals.count() - signals_seen);
@@ -363,11 +388,13 @@ Result<std::uint32_t> Worker::Impl::run() {
       if (const TaskPtr task = note.task.lock()) send(task, std::move(note.outcome));
     for (auto& note : notes.answered) on_answered(std::move(note));
     for (auto& note : notes.renewed) on_renewed(std::move(note));
+    for (const auto& note : notes.registered) on_registered(note);
+    lose_unanswered();
     send_again_due();
     renew_due();
     drain_step();
     const bool over = phase_ == Phase::handing_back && SteadyClock::now() >= phase_ends_;
-    if (phase_ != Phase::working && claims_.empty() && (held_.empty() || over)) break;
+    if (phase_ != Phase::working && claims_.empty() && (held_.empty() || over) && has_left()) break;
   }
   pool_->close();
   pool_->join(milliseconds(held_.empty() && handed_back_ == 0 ? 1'000 : 10));
@@ -386,6 +413,10 @@ Worker& Worker::on(std::string kind, Handler handler) {
 }
 Worker& Worker::on_any(Handler handler) {
   impl_->any_ = std::move(handler);
+  return *this;
+}
+Worker& Worker::use(Middleware middleware) {
+  impl_->middleware_.push_back(std::move(middleware));
   return *this;
 }
 Result<std::uint32_t> Worker::run() { return impl_->run(); }

@@ -2,6 +2,7 @@
 
 #include "log/log.h"
 #include "worker/handler_pool.h"
+#include "worker/registration.h"
 #include "worker/task_state.h"
 
 #include <flowfabric/worker.h>
@@ -28,6 +29,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   WorkerOptions options_;
   std::map<std::string, Handler> handlers_;
   Handler any_;
+  std::vector<Middleware> middleware_;  ///< innermost first
 
  private:
   using WeakTask = std::weak_ptr<worker::TaskState>;
@@ -48,14 +50,20 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
     std::optional<Error> error;
   };
   struct Renewed {
+    std::uint64_t call;
     std::vector<WeakTask> tasks;
     std::vector<Result<LeaseRenewed>> results;
+  };
+  struct Registered {
+    worker::Registration::Sign sign;
+    std::optional<Error> error;
   };
   struct Notes {
     std::vector<Claimed> claimed;
     std::vector<Finished> finished;
     std::vector<Answered> answered;
     std::vector<Renewed> renewed;
+    std::vector<Registered> registered;
     int stops = 0;
   };
   class Mailbox {
@@ -76,12 +84,24 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   void on_claimed(Claimed note);
   void start_task(ClaimedTask task);
   void run_handler(const TaskPtr& task);
+  Outcome handle(Task& task) const;
+  void build_chain();
   void send(const TaskPtr& task, Outcome outcome);
   void on_answered(Answered note);
   void renew_due();
   void on_renewed(Renewed note);
+  void lose_unanswered();
+  std::chrono::milliseconds renewal_patience() const { return std::chrono::milliseconds(options_.lease_ttl_ms) * 2 / 3; }
   void send_again_due();
   void drop(const TaskPtr& task);
+
+  // The list of workers, in worker_registry.cc.
+  void begin_registration();
+  RegisterWorker introduction() const;
+  void give_sign();
+  void on_registered(const Registered& note);
+  /// Whether the worker is off the list, or has tried for long enough.
+  bool has_left();
 
   void begin_drain();
   void drain_step();
@@ -91,6 +111,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
 
   Log log_;
   std::shared_ptr<worker::HandlerPool> pool_;
+  Next chain_;  ///< all middleware and the handlers; fixed while it runs
 
   const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
 
@@ -98,16 +119,30 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   std::map<std::uint64_t, std::pair<ClaimCall, std::uint32_t>> claims_;  ///< under way, with the slots they may fill
   std::uint64_t next_claim_ = 0;
   std::uint32_t claim_failures_ = 0;
+  bool claims_fail_ = false;
   TimePoint claim_not_before_{};
   std::set<TaskPtr> held_;
   std::multimap<TimePoint, std::pair<TaskPtr, Outcome>> send_again_;
   TimePoint next_renewal_{};
-  bool renewal_under_way_ = false;
+  std::optional<std::uint64_t> renewal_under_way_;
+  std::uint64_t renewals_ = 0;
+  TimePoint renewal_sent_{};
   enum class Phase { working, draining, stopping, handing_back } phase_ = Phase::working;
   TimePoint phase_ends_{};
   std::uint32_t handed_back_ = 0;
   std::set<TaskPtr> going_back_;
   std::optional<Error> fatal_;
+  std::optional<worker::Registration> registration_;  ///< unset: it does not register
+  Uuid boot_id_;
 };
+
+template <class Note>
+void Worker::Impl::Mailbox::leave(std::vector<Note> Notes::* list, Note note) {
+  {
+    std::lock_guard guard(mutex_);
+    (notes_.*list).push_back(std::move(note));
+  }
+  wake_.notify_one();
+}
 
 }  // namespace ff

@@ -38,6 +38,12 @@ TEST(CliOnPostgres, every_kind_of_command_works_by_url) {
   EXPECT_EQ(box.ff({"cancel", other}).code, 0);
   EXPECT_EQ(box.state(other), "cancelled");
 
+  EXPECT_EQ(box.ff({"workers"}).code, 0);
+  EXPECT_THAT(box.ff({"tail", id}).out, HasSubstr("success"));
+  EXPECT_THAT(box.ff({"audit"}).out, HasSubstr("execution_cancelled"));
+  EXPECT_THAT(box.ff({"token", "create", "--name", "t", "--scope", "read"}).out, HasSubstr("ff_"));
+  EXPECT_THAT(box.ff({"token", "list"}).out, HasSubstr("valid"));
+
   const Ended checked = box.ff({"check"});
   EXPECT_EQ(checked.code, 0) << checked.out << checked.err;
   EXPECT_THAT(checked.out, HasSubstr("postgres"));

@@ -58,6 +58,11 @@ void use_every_command(const std::string& url, int check_code) {
   EXPECT_EQ(box.ff({"get", third}).code, 3);
   expect_done(box, {"lanes"}, "default");
   expect_done(box, {"leases"});
+  expect_done(box, {"workers"});
+  expect_done(box, {"tail", id}, "success");
+  expect_done(box, {"audit"}, "execution_cancelled");
+  expect_done(box, {"token", "create", "--name", "t", "--scope", "read"}, "ff_");
+  expect_done(box, {"token", "list"}, "valid");
 
   const Ended checked = box.ff({"check"});
   EXPECT_EQ(checked.code, check_code) << checked.out << checked.err;

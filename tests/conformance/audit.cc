@@ -14,7 +14,7 @@ std::vector<std::string> types_of(const std::vector<Event>& events) {
 
 }  // namespace
 
-TEST_P(Background, T42_every_operator_call_is_in_the_audit_log_once) {
+TEST_P(InProcess, T42_every_operator_call_is_in_the_audit_log_once) {
   const Fabric acting(api::acting_for(fabric.backend(), {.actor = "token-7", .request_id = "r-1", .remote = "10.1.2.3"}));
   const auto one = submit();
   must(acting.change_priority(one, 5));

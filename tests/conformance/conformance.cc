@@ -1,5 +1,7 @@
 #include "conformance/conformance.h"
 
+#include "support/served.h"
+
 namespace ff::test {
 namespace {
 
@@ -11,5 +13,11 @@ INSTANTIATE_TEST_SUITE_P(Stores, Domain, ::testing::ValuesIn(stores_under_test()
 INSTANTIATE_TEST_SUITE_P(Stores, Executions, ::testing::ValuesIn(stores_under_test()), name_of_store);
 INSTANTIATE_TEST_SUITE_P(Stores, Scheduling, ::testing::ValuesIn(stores_under_test()), name_of_store);
 INSTANTIATE_TEST_SUITE_P(Stores, Background, ::testing::ValuesIn(stores_under_test()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Stores, InProcess, ::testing::ValuesIn(stores_under_test()), name_of_store);
+
+INSTANTIATE_TEST_SUITE_P(Servers, Domain, ::testing::ValuesIn(servers_under_test()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Servers, Executions, ::testing::ValuesIn(servers_under_test()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Servers, Scheduling, ::testing::ValuesIn(servers_under_test()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Servers, Background, ::testing::ValuesIn(servers_under_test()), name_of_store);
 
 }  // namespace ff::test

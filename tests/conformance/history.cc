@@ -148,7 +148,7 @@ TEST_P(Background, T44_ids_rise_in_commit_order) {
     EXPECT_LE(all[i - 1].occurred_at_ms, all[i].occurred_at_ms);
   }
   // What the events tell is what happened: each change starts from what the one before left.
-  std::optional<std::string> last;
+  std::optional<core::json::value> last;
   int ends = 0;
   for (const auto& event : all) {
     if (event.kind == EventKind::completion) {
@@ -156,11 +156,9 @@ TEST_P(Background, T44_ids_rise_in_commit_order) {
     }
     if (event.event_type == "replayed") ends = 0;
     if (event.event_type != "priority_changed") continue;
-    const std::string& details = *event.details;
-    const auto comma = details.find(',');
-    const std::string old_value = details.substr(details.find(':') + 1, comma - details.find(':') - 1);
-    EXPECT_EQ(old_value, last.value_or(old_value));
-    last = details.substr(details.rfind(':') + 1, details.size() - details.rfind(':') - 2);
+    const auto details = core::json::parse(*event.details);
+    EXPECT_EQ(details.at("old_priority"), last.value_or(details.at("old_priority")));
+    last = details.at("new_priority");
   }
 }
 

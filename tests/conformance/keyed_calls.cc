@@ -24,7 +24,7 @@ struct KeyedCaller {
 
 }  // namespace
 
-TEST_P(Executions, T20_every_call_that_changes_something_can_be_repeated_under_its_key) {
+TEST_P(InProcess, T20_every_call_that_changes_something_can_be_repeated_under_its_key) {
   const auto id = submit();
   const KeyedCaller first(fabric, "k1"), again(fabric, "k1"), other(fabric, "k1", "something else");
   EXPECT_FALSE(must(first.calls.cancel(id, "x")).unchanged);
@@ -55,7 +55,7 @@ TEST_P(Executions, T20_every_call_that_changes_something_can_be_repeated_under_i
   EXPECT_TRUE(dead_again.calls.mark_worker_dead({.worker_instance_id = "w9", .reason = "x"}));
 }
 
-TEST_P(Executions, T20_a_key_survives_a_restart_and_holds_in_other_processes_for_a_day) {
+TEST_P(InProcess, T20_a_key_survives_a_restart_and_holds_in_other_processes_for_a_day) {
   const auto id = submit();
   must(KeyedCaller(fabric, "k").calls.change_priority(id, 3));
   restart();
@@ -70,7 +70,7 @@ TEST_P(Executions, T20_a_key_survives_a_restart_and_holds_in_other_processes_for
   EXPECT_EQ(must(KeyedCaller(fabric, "k", "b").calls.change_priority(id, 6)).old_priority, 4);
 }
 
-TEST_P(Executions, T20_many_repeats_at_once_are_one_call) {
+TEST_P(InProcess, T20_many_repeats_at_once_are_one_call) {
   const auto id = submit();
   std::vector<std::thread> callers;
   std::atomic<int> first = 0;
@@ -85,7 +85,7 @@ TEST_P(Executions, T20_many_repeats_at_once_are_one_call) {
   EXPECT_EQ(count_events(id, "operator priority_changed"), 1U);
 }
 
-TEST_P(Domain, T13_tokens_are_kept_as_hashes) {
+TEST_P(InProcess, T13_tokens_are_kept_as_hashes) {
   engine::Engine& tokens = engine();
   std::promise<Result<engine::MintedToken>> minted;
   tokens.create_token({.name = "ci", .scopes = {"read", "submit"}, .namespace_ = "tenant", .ttl_ms = 1'000}, {},

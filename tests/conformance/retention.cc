@@ -98,7 +98,7 @@ TEST_P(Executions, T66_removed_and_created_again_in_one_batch) {
   must(complete(claim()));
 }
 
-TEST_P(Executions, T66_created_and_removed_in_one_batch) {
+TEST_P(InProcess, T66_created_and_removed_in_one_batch) {
   auto faults = std::make_shared<Faults>();
   restart({.sweeps = false, .executors = 1}, with(faults));
   const auto other = submit();

@@ -14,7 +14,8 @@ class ServerRegistry : public ServerTest {
   /// Namespace and instance of who is listed.
   std::vector<std::string> listed(const std::string& query = "") {
     std::vector<std::string> names;
-    for (const auto& item : get("/v1/workers" + query).at("items").as_array()) {
+    const Got page = get("/v1/workers" + query);
+    for (const auto& item : page.at("items").as_array()) {
       const json::value* namespace_ = item.as_object().if_contains("namespace");
       names.push_back(fmt::format("{}/{}", namespace_ ? namespace_->as_string().c_str() : "",
                                   item.at("worker_instance_id").as_string().c_str()));

@@ -18,10 +18,23 @@ namespace ff::test {
 /// Puts something between an engine and its store: a fault, a deaf ear.
 using Wrap = std::function<std::unique_ptr<store::Store>(std::unique_ptr<store::Store>)>;
 
+/// What a fabric needs besides itself: a server.
+class Behind {
+ public:
+  virtual ~Behind() = default;
+  virtual void close() = 0;
+};
+
 /// A fabric over a data set, and the engine that serves it.
 struct Opened {
   Fabric fabric;
   engine::Engine* engine = nullptr;
+  std::shared_ptr<Behind> behind = {};  ///< null: the fabric is the engine's own
+
+  void close() const {
+    fabric.close();
+    if (behind) behind->close();
+  }
 };
 
 /// One data set of some store: empty when it is made, gone with the object.

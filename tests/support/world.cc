@@ -34,7 +34,7 @@ void World::open(OpenOptions options, const Wrap& wrap) {
 
 void World::close_all() {
   fabric = Fabric();
-  for (auto& opened : opened_) opened.fabric.close();
+  for (const auto& opened : opened_) opened.close();
   opened_.clear();
 }
 
@@ -59,7 +59,7 @@ Result<void> World::try_open(OpenOptions options) {
   options.clock = clock;
   auto opened = data_set_->open(std::move(options));
   if (!opened) return std::unexpected(opened.error());
-  opened->fabric.close();
+  opened->close();
   return {};
 }
 

@@ -123,6 +123,26 @@ TEST_F(WorkerLeases, T85_nobody_can_be_reached_for_the_time_of_a_lease) {
   wire->cut = false;
 }
 
+TEST_F(WorkerLeases, T85_renewals_that_nobody_answers) {
+  submit();
+  wire->swallow_renewals = true;
+  run(brief(1), until_stopped());
+  EXPECT_TRUE(stops_with(StopReason::lost)) << "no answer says as much as one that fails";
+}
+
+TEST_F(WorkerLeases, a_renewal_that_hangs_is_given_up) {
+  submit();
+  wire->swallow_renewals = true;
+  run(brief(2), [this](Task&) {
+    door->wait();
+    return ff::complete();
+  });
+  ASSERT_TRUE(eventually([&] { return wire->renewals().size() == 1; }));
+  wire->swallow_renewals = false;
+  submit();
+  EXPECT_TRUE(eventually([&] { return wire->renewals().size() > 1; }));
+}
+
 TEST_F(WorkerLeases, T85_the_same_answer_to_a_report_of_progress) {
   const auto id = submit();
   WorkerOptions slow = brief();

@@ -183,6 +183,7 @@ TEST_F(WorkerLife, wrong_options_are_named_before_any_call) {
   EXPECT_EQ(refused([](auto& o) { o.namespace_scope = "{a}"; }), "namespace_scope");
   EXPECT_EQ(refused([](auto& o) { o.lease_ttl_ms = 999; }), "lease_ttl_ms");
   EXPECT_EQ(refused([](auto& o) { o.wait_ms = 60'001; }), "wait_ms");
+  EXPECT_EQ(refused([](auto& o) { o.liveness_ttl_ms = 999; }), "liveness_ttl_ms");
   refused([](auto& o) { o.capabilities = {"with space"}; });
   EXPECT_THAT(wire->claims(), IsEmpty());
 

@@ -17,6 +17,37 @@ std::vector<std::size_t> Wire::renewals() const {
   return renewals_;
 }
 
+std::vector<std::string> Wire::signs() const {
+  std::lock_guard guard(mutex_);
+  return signs_;
+}
+
+RegisterWorker Wire::introduced() const {
+  std::lock_guard guard(mutex_);
+  return introduced_;
+}
+
+void Wire::refuse_signs(std::optional<ErrorCode> code) {
+  std::lock_guard guard(mutex_);
+  sign_error_ = code;
+}
+
+std::optional<Error> Wire::note_sign(const RegisterWorker& request) {
+  {
+    std::lock_guard guard(mutex_);
+    introduced_ = request;
+  }
+  return noted("register");
+}
+
+std::optional<Error> Wire::noted(const char* sign) {
+  std::lock_guard guard(mutex_);
+  signs_.emplace_back(sign);
+  if (sign_error_) return Error{*sign_error_, "refused by a test", {}};
+  if (cut) return unreachable();
+  return std::nullopt;
+}
+
 ClaimCall Wire::claim(ClaimRequest request, bool waits, Callback<std::vector<ClaimedTask>> done) {
   std::optional<Error> error;
   {
@@ -63,6 +94,7 @@ void Wire::start(std::vector<RenewLease> requests, bool waits,
     std::lock_guard guard(mutex_);
     renewals_.push_back(requests.size());
   }
+  if (swallow_renewals) return;
   if (!cut) return real_->start(std::move(requests), waits, std::move(done));
   for (std::size_t i = 0; i < requests.size(); ++i) done(i, std::unexpected(unreachable()));
 }

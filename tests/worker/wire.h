@@ -32,6 +32,15 @@ class Wire final : public api::Backend {
     std::chrono::steady_clock::time_point at;
   };
   std::vector<Claim> claims() const;
+  /// What was said to the list of workers, by the names of the calls: `register`, `heartbeat`, `deregister`.
+  std::vector<std::string> signs() const;
+  /// The last introduction of a worker.
+  RegisterWorker introduced() const;
+  /// While set, signs are refused with it.
+  void refuse_signs(std::optional<ErrorCode> code);
+  /// While set, renewals are neither made nor answered.
+  std::atomic<bool> swallow_renewals = false;
+
   /// How many leases each renewal call was for.
   std::vector<std::size_t> renewals() const;
 
@@ -45,7 +54,7 @@ class Wire final : public api::Backend {
 
 #define FF_PASS(Request, Reply)                                            \
   void start(Request request, bool waits, Callback<Reply> done) override { \
-    real_->start(std::move(request), waits, std::move(done));              \
+    pass(std::move(request), waits, std::move(done));                      \
   }
 #define FF_FINAL(Request, Reply)                                           \
   void start(Request request, bool waits, Callback<Reply> done) override { \
@@ -73,11 +82,29 @@ class Wire final : public api::Backend {
     real_->start(std::move(request), waits, std::move(done));
   }
 
+  template <class Request, class Reply>
+  void pass(Request request, bool waits, Callback<Reply> done) {
+    if (auto error = note_sign(request)) return done(std::unexpected(*error));
+    real_->start(std::move(request), waits, std::move(done));
+  }
+  template <class Request>
+  std::optional<Error> note_sign(const Request&) {
+    return std::nullopt;
+  }
+  std::optional<Error> note_sign(const RegisterWorker& request);
+  std::optional<Error> note_sign(const HeartbeatWorker&) { return noted("heartbeat"); }
+  std::optional<Error> note_sign(const DeregisterWorker&) { return noted("deregister"); }
+  /// Why the call is not made.
+  std::optional<Error> noted(const char* sign);
+
   std::shared_ptr<api::Backend> real_;
   mutable std::mutex mutex_;
   std::optional<ErrorCode> claim_error_;
   std::vector<Claim> claims_;
   std::vector<std::size_t> renewals_;
+  std::vector<std::string> signs_;
+  RegisterWorker introduced_;
+  std::optional<ErrorCode> sign_error_;
   bool hold_claims_ = false;
   std::vector<std::pair<Callback<std::vector<ClaimedTask>>, Result<std::vector<ClaimedTask>>>> under_way_;
 };

@@ -55,6 +55,8 @@ class Service {
   /// What a crash could lose, in a sentence; none when nothing.
   std::optional<std::string> weakness() const;
   const std::vector<std::string>& addresses() const;
+  /// What it serves, for parts of the same process.
+  const Fabric& fabric() const { return fabric_; }
   Transport& transport() { return *transport_; }
 
   /// To be called about every second: looks after health and certificates.

@@ -1,6 +1,6 @@
-#include "server/json_text.h"
+#include "core/json_text.h"
 
-namespace ff::server {
+namespace ff::core {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -49,7 +49,7 @@ class Walk {
 
 std::string name_of_member(std::string_view quoted) {
   if (quoted.find('\\') == quoted.npos) return std::string(quoted.substr(1, quoted.size() - 2));
-  return std::string(core::json::parse(quoted).as_string());
+  return std::string(json::parse(quoted).as_string());
 }
 
 /// The member that begins here.
@@ -96,11 +96,11 @@ std::vector<std::string_view> raw_elements(std::string_view array) {
   }
 }
 
-void ObjectText::add(std::string_view name, const core::json::value& value) { add_text(name, core::json::serialize(value)); }
+void ObjectText::add(std::string_view name, const json::value& value) { add_text(name, json::serialize(value)); }
 
 void ObjectText::add_text(std::string_view name, std::string_view json) {
   if (text_.size() > 1) text_ += ',';
-  core::write_quoted(text_, name);
+  write_quoted(text_, name);
   text_ += ':';
   text_ += json;
 }
@@ -110,4 +110,4 @@ std::string ObjectText::take() && {
   return std::move(text_);
 }
 
-}  // namespace ff::server
+}  // namespace ff::core
