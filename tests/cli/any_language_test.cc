@@ -27,11 +27,11 @@ std::string url_of(const Process& server) {
 }
 
 TEST(WorkerInAnyLanguage, does_everything_that_a_worker_does) {
-  const auto program = std::filesystem::path(__FILE__).parent_path() / "../../examples/worker_in_any_language.py";
+  const std::string program = FF_SOURCE_DIR "/examples/worker_in_any_language.py";
   Sandbox box;
   Process server = box.start({"serve", "--listen", "127.0.0.1:0"});
   box.environment = {"FF_URL=" + url_of(server)};
-  Process worker = box.start_program({"python3", program.string()});
+  Process worker = box.start_program({"python3", program});
 
   const std::string good = box.submit({"shout", "--payload", R"({"text": "hello"})"});
   box.wait_for_state(good, "completed");

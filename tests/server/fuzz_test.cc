@@ -92,6 +92,13 @@ class ServerFuzz : public ServerTest {
   const std::vector<std::string> names_ = {"limit", "cursor", "wait_ms", "state", "tag.a", "sort", "items", "x", "policy",
                                            "base64", "execution_id", "lane"};
   const std::vector<std::string> methods_ = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "", "get"};
+
+  /// Some requests wait for something to happen, and time stands still unless it is moved.
+  Got answer_to(const Request& made) {
+    auto [pending, future] = start(made);
+    while (future.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) advance(60'000);
+    return future.get();
+  }
 };
 
 TEST_F(ServerFuzz, whatever_comes_there_is_one_documented_answer) {
@@ -105,7 +112,7 @@ TEST_F(ServerFuzz, whatever_comes_there_is_one_documented_answer) {
   int requests = 0;
   for (const auto end = std::chrono::steady_clock::now() + kFor; std::chrono::steady_clock::now() < end; ++requests) {
     const Request made = request();
-    const Got got = send(made);
+    const Got got = answer_to(made);
     ++statuses[got.status];
     ASSERT_TRUE(got.status != 500 && got.status != 0) << made.method << " " << made.target << "\n" << made.body << "\n" << got.text;
     ASSERT_FALSE(got.header("x-request-id").empty());
