@@ -92,7 +92,8 @@ TEST_P(Scheduling, T8_unsuitable_work_in_front) {
     submission.execution_kind = "job";
     submission.policy = must(parse_policy(requires_(R"("gpu")")));
   }
-  for (int i = 0; i < 100; ++i)
+  const int batches = GetParam().name.starts_with("http") ? 5 : 100;  // a server adds nothing to the matter but its time
+  for (int i = 0; i < batches; ++i)
     for (const auto& answer : fabric.submit_all(batch)) ASSERT_THAT(answer, Succeeds());
   advance(1'000);
   const auto plain = submit();

@@ -64,6 +64,9 @@ void ServerTest::start_server(server::ServerOptions options) {
   auto ids = std::make_shared<std::atomic<int>>(0);
   if (!options.mint_request_id) options.mint_request_id = [ids] { return fmt::format("req-{}", ++*ids); };
   if (!options.steady_ms) options.steady_ms = [this] { return now(); };
+  // Asked on threads of the engine, which may not call the engine.
+  if (!options.steady_us)
+    options.steady_us = [] { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::microseconds(1); };
   options.log = [this](LogLevel, std::string_view message, std::span<const LogField> fields) {
     std::lock_guard guard(log_mutex);
     log.emplace_back(message);
