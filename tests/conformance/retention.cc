@@ -53,7 +53,7 @@ TEST_P(Executions, T66_a_new_execution_under_an_old_id) {
   EXPECT_THAT(complete(task), Refused(ErrorCode::attempt_not_found));
 }
 
-TEST_P(Executions, T66_removed_and_created_again_in_one_batch) {
+TEST_P(InProcess, T66_removed_and_created_again_in_one_batch) {
   auto faults = std::make_shared<Faults>();
   restart({.sweeps = false, .executors = 1}, with(faults));
   Submission first = job();
