@@ -11,19 +11,10 @@
 namespace ff::engine {
 namespace {
 
-constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::size_t kTagBytes = 16;
 constexpr std::size_t kLaneAt = 73;  ///< where the lane begins: after the fixed fields and its length
 constexpr std::size_t kTextMin = 120, kTextMax = 204;
 constexpr char kVersion = 1;
-
-constexpr std::array<std::int8_t, 256> make_reverse() {
-  std::array<std::int8_t, 256> reverse{};
-  reverse.fill(-1);
-  for (int i = 0; i < 64; ++i) reverse[static_cast<unsigned char>(kAlphabet[i])] = static_cast<std::int8_t>(i);
-  return reverse;
-}
-constexpr auto kReverse = make_reverse();
 
 using core::get;
 using core::get_uuid;
@@ -36,42 +27,6 @@ Error bad_handle(std::string_view detail) {
 }
 
 }  // namespace
-
-std::string base64url(std::string_view bytes) {
-  std::string text((bytes.size() * 4 + 2) / 3, '\0');
-  char* out = text.data();
-  auto byte = [&](std::size_t at) { return static_cast<std::uint32_t>(static_cast<std::uint8_t>(bytes[at])); };
-  std::size_t at = 0;
-  for (; at + 3 <= bytes.size(); at += 3) {
-    const std::uint32_t three = (byte(at) << 16) | (byte(at + 1) << 8) | byte(at + 2);
-    for (int shift = 18; shift >= 0; shift -= 6) *out++ = kAlphabet[(three >> shift) & 63];
-  }
-  if (at == bytes.size()) return text;
-  const bool two = at + 2 == bytes.size();
-  const std::uint32_t rest = (byte(at) << 16) | (two ? byte(at + 1) << 8 : 0);
-  for (int shift = 18; shift >= (two ? 6 : 12); shift -= 6) *out++ = kAlphabet[(rest >> shift) & 63];
-  return text;
-}
-
-std::optional<std::string> from_base64url(std::string_view text) {
-  if (text.size() % 4 == 1) return std::nullopt;
-  std::string bytes(text.size() * 3 / 4, '\0');
-  char* out = bytes.data();
-  std::uint32_t buffer = 0;
-  int bits = 0;
-  for (char c : text) {
-    const int value = kReverse[static_cast<unsigned char>(c)];
-    if (value < 0) return std::nullopt;
-    buffer = (buffer << 6) | static_cast<std::uint32_t>(value);
-    bits += 6;
-    if (bits >= 8) {
-      bits -= 8;
-      *out++ = static_cast<char>(buffer >> bits);
-    }
-  }
-  if ((buffer & ((1U << bits) - 1)) != 0) return std::nullopt;
-  return bytes;
-}
 
 std::array<std::uint8_t, 32> sha256(std::string_view bytes) {
   std::array<std::uint8_t, 32> digest{};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base64.h"
 #include "core/errors.h"
 #include "core/handle.h"
 #include "core/records/records.h"
@@ -9,10 +10,8 @@
 
 namespace ff::engine {
 
-/// Base64url without padding.
-std::string base64url(std::string_view bytes);
-/// None when a character or the trailing bits are wrong.
-std::optional<std::string> from_base64url(std::string_view text);
+using core::base64url;
+using core::from_base64url;
 
 std::array<std::uint8_t, 32> sha256(std::string_view bytes);
 

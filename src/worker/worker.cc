@@ -133,13 +133,7 @@ void Worker::Impl::claim_more() {
   const auto free = std::min<std::uint32_t>(static_cast<std::uint32_t>(options_.concurrency - taken), core::kClaimMax);
 
   ClaimRequest request;
-  request.worker_id = *options_.worker_id;
-  request.worker_instance_id = *options_.worker_instance_id;
-  request.namespace_ = options_.namespace_scope;
-  request.lanes = options_.lanes;
-  request.capabilities = options_.capabilities;
-  if (!any_)
-    for (const auto& [kind, handler] : handlers_) request.kinds.push_back(kind);
+  name_itself(request);
   request.max = free;
   request.wait_ms = options_.wait_ms;
   request.lease_ttl_ms = options_.lease_ttl_ms;

@@ -98,6 +98,17 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   // The list of workers, in worker_registry.cc.
   void begin_registration();
   RegisterWorker introduction() const;
+  /// Fills in who this worker is, where it works and what it can do.
+  template <class Request>
+  void name_itself(Request& request) const {
+    request.worker_id = *options_.worker_id;
+    request.worker_instance_id = *options_.worker_instance_id;
+    request.namespace_ = options_.namespace_scope;
+    request.lanes = options_.lanes;
+    request.capabilities = options_.capabilities;
+    if (!any_)
+      for (const auto& [kind, handler] : handlers_) request.kinds.push_back(kind);
+  }
   void give_sign();
   void on_registered(const Registered& note);
   /// Whether the worker is off the list, or has tried for long enough.

@@ -26,13 +26,7 @@ Uuid new_boot_id() {
 
 RegisterWorker Worker::Impl::introduction() const {
   RegisterWorker request;
-  request.worker_id = *options_.worker_id;
-  request.worker_instance_id = *options_.worker_instance_id;
-  request.namespace_ = options_.namespace_scope;
-  request.lanes = options_.lanes;
-  request.capabilities = options_.capabilities;
-  if (!any_)
-    for (const auto& [kind, handler] : handlers_) request.kinds.push_back(kind);
+  name_itself(request);
   request.liveness_ttl_ms = *options_.liveness_ttl_ms;
   request.boot_id = boot_id_;
   request.max_concurrent_tasks = options_.concurrency;
