@@ -81,11 +81,17 @@ struct ExecutionFilter {
   std::optional<BlockingReason> blocking_reason;
 };
 
+enum class ListOrder : std::uint8_t {
+  newest_first,
+  oldest_first,
+  priority,  ///< highest first; among equals oldest first, as workers get them
+};
+
 struct ListExecutions {
   ExecutionFilter filter;
-  std::string cursor;
-  std::uint32_t limit = 50;   ///< 0..500
-  bool oldest_first = false;  ///< newest first unless set
+  std::string cursor;  ///< of a list in the same order
+  std::uint32_t limit = 50;  ///< 0..500
+  ListOrder order = ListOrder::newest_first;
 };
 
 /// Some items, and where to go on when more follow.

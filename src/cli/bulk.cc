@@ -133,7 +133,7 @@ Result<std::optional<std::vector<ExecutionId>>> choose(Globals& globals, const F
   if (filter->state.empty()) filter->state = action.states;
   std::vector<ExecutionId> ids;
   std::vector<ExecutionSummary> preview;
-  auto end = walk(fabric, {.filter = std::move(*filter), .limit = kPage, .oldest_first = true},
+  auto end = walk(fabric, {.filter = std::move(*filter), .limit = kPage, .order = ListOrder::oldest_first},
                   [&](const std::vector<ExecutionSummary>& items) {
                     for (const auto& item : items) {
                       ids.push_back(item.execution_id);

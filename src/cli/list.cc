@@ -13,6 +13,7 @@ struct ListWords {
   std::string cursor;
   bool all = false;
   bool oldest_first = false;
+  bool by_priority = false;
 };
 
 /// With `--all` nothing is gathered: each page is printed as it comes.
@@ -40,7 +41,9 @@ Result<int> run_list(Globals& globals, const ListWords& words) {
   const TimeMs now = info->server_time_ms;
   auto filter = parse_filter(words.filter, now);
   if (!filter) return std::unexpected(filter.error());
-  ListExecutions query{.filter = std::move(*filter), .cursor = words.cursor, .oldest_first = words.oldest_first};
+  ListExecutions query{.filter = std::move(*filter), .cursor = words.cursor};
+  if (words.oldest_first) query.order = ListOrder::oldest_first;
+  if (words.by_priority) query.order = ListOrder::priority;
   if (words.all) return run_all(globals, *fabric, std::move(query), now);
 
   Page<ExecutionSummary> found;
@@ -80,7 +83,9 @@ void add_list(Program& program) {
   command->add_option("--cursor", words->cursor, "Go on where a list ended");
   auto* all = command->add_flag("--all", words->all, "Everything that matches; with --json one object per line");
   command->get_option("--limit")->excludes(all);
-  command->add_flag("--oldest-first", words->oldest_first, "In order of creation");
+  auto* oldest_first = command->add_flag("--oldest-first", words->oldest_first, "In order of creation");
+  command->add_flag("--by-priority", words->by_priority, "Highest priority first, then in order of creation")
+      ->excludes(oldest_first);
   program.on(command, [&globals = program.globals, words] { return run_list(globals, *words); });
 }
 

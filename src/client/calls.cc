@@ -58,8 +58,9 @@ Calls::~Calls() {
 /// Under the lock: why these calls are not taken, if they are not; else they count from now on.
 std::optional<Error> Calls::refusal(std::size_t calls) {
   if (closing_) return draining();
-  if (outstanding_ + calls > options_.queue_max)
-    return too_many("calls", outstanding_);
+  if (const std::size_t unanswered = unanswered_; unanswered + calls > options_.queue_max)
+    return too_many("calls", unanswered);
+  unanswered_ += calls;
   outstanding_ += calls;
   return std::nullopt;
 }
@@ -285,6 +286,7 @@ void Calls::finish(const CallPtr& call, Result<WireAnswer> result) {
   call->sleeping.reset();
   sleeping_.erase(call.get());
   waits_.erase(call.get());
+  --unanswered_;  // first, so that whoever hears the answer can make the next call
   call->take(std::move(result));
   call->take = nullptr;
   std::lock_guard guard(mutex_);

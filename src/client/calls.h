@@ -62,7 +62,8 @@ class Calls {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<CallPtr> inbox_;
-  std::size_t outstanding_ = 0;
+  std::atomic<std::size_t> unanswered_ = 0;  ///< what counts against the limit
+  std::size_t outstanding_ = 0;              ///< until their callbacks have returned
   bool closing_ = false;
 
   // Of the loop.

@@ -229,7 +229,8 @@ WireCall wire_call(const ListExecutions& request, const std::string&) {
   target.add("created_after_ms", filter.created_after_ms);
   target.add("created_before_ms", filter.created_before_ms);
   target.add("blocking_reason", filter.blocking_reason);
-  if (request.oldest_first) target.add("sort", std::string_view("-created"));
+  if (request.order == ListOrder::oldest_first) target.add("sort", std::string_view("-created"));
+  if (request.order == ListOrder::priority) target.add("sort", std::string_view("priority"));
   target.add_page(request.cursor, request.limit);
   return get(std::move(target));
 }

@@ -79,9 +79,10 @@ TEST(ClientWireCall, reads) {
   list.filter.state = {PublicState::active, PublicState::failed};
   list.filter.tags = {{"a&b", "c=d"}};
   list.cursor = "x+y";
-  list.oldest_first = true;
+  list.order = ListOrder::oldest_first;
   EXPECT_EQ(shown(list),
             "GET /v1/executions?state=active&state=failed&tag.a%26b=c%3Dd&sort=-created&cursor=x%2By&limit=50");
+  EXPECT_EQ(shown(ListExecutions{.order = ListOrder::priority}), "GET /v1/executions?sort=priority&limit=50");
 }
 
 TEST(ClientWireCall, bytes_that_are_no_characters_do_not_spoil_a_batch) {

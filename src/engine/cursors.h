@@ -9,6 +9,10 @@ namespace ff::engine {
 std::string list_cursor(const store::ListPosition& position);
 Result<store::ListPosition> parse_list_cursor(std::string_view text);
 
+/// Of a list by priority, which has its own cursors.
+std::string priority_cursor(const store::ListPosition& position);
+Result<store::ListPosition> parse_priority_cursor(std::string_view text);
+
 std::string number_cursor(std::int64_t number);
 Result<std::int64_t> parse_number_cursor(std::string_view text);
 

@@ -20,8 +20,13 @@ void expect_refused(const Result<T>& parsed, std::string_view text) {
 TEST(Cursors, a_cursor_comes_back_as_it_was_given) {
   for (TimeMs at : {TimeMs{0}, TimeMs{-1}, TimeMs{1'700'000'000'123}, std::numeric_limits<TimeMs>::max(),
                     std::numeric_limits<TimeMs>::min()}) {
-    const store::ListPosition position{at, {65'535, kUuid}};
-    EXPECT_EQ(*parse_list_cursor(list_cursor(position)), position);
+    const store::ListPosition position{at, {65'535, kUuid}, 9'000};
+    const auto listed = parse_list_cursor(list_cursor(position)), by_priority = parse_priority_cursor(priority_cursor(position));
+    for (const auto& read : {listed, by_priority}) {
+      EXPECT_EQ(read->created_at_ms, at);
+      EXPECT_EQ(read->id, position.id);
+    }
+    EXPECT_EQ(by_priority->priority, 9'000);
     EXPECT_EQ(*parse_number_cursor(number_cursor(at)), at);
     EXPECT_EQ(*parse_lease_cursor(lease_cursor(at, "{fp:3}:x")), std::pair(at, std::string("{fp:3}:x")));
   }
@@ -36,6 +41,9 @@ TEST(Cursors, a_cursor_of_another_list_is_refused) {
   for (const auto& other : {list, text, lease}) expect_refused(parse_number_cursor(other), other);
   for (const auto& other : {list, number, lease}) expect_refused(parse_text_cursor(other), other);
   for (const auto& other : {list, number, text}) expect_refused(parse_lease_cursor(other), other);
+  expect_refused(parse_list_cursor(priority_cursor({1, {2, kUuid}})), list);
+  for (const auto& other : {list, number, text, lease}) expect_refused(parse_priority_cursor(other), other);
+  for (std::int32_t priority : {-1, 9'001}) expect_refused(parse_priority_cursor(priority_cursor({1, {2, kUuid}, priority})), list);
 }
 
 TEST(Cursors, what_is_no_cursor_is_refused) {

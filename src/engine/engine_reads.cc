@@ -5,6 +5,7 @@
 #include "core/view.h"
 #include "core/why.h"
 #include "engine/cursors.h"
+#include "engine/list_by_priority.h"
 #include "engine/engine.h"
 #include "engine/engine_push.h"
 #include "version.h"
@@ -173,20 +174,23 @@ void Engine::start(ListExecutions request, const Call& call, Callback<Page<Execu
   query.filter = std::move(request.filter);
   if (call.caller.namespace_scope) query.filter.namespace_ = call.caller.namespace_scope;
   query.limit = request.limit;
-  query.oldest_first = request.oldest_first;
+  const bool by_priority = request.order == ListOrder::priority;
+  if (request.order == ListOrder::oldest_first) query.along = store::ListAlong::oldest_first;
   if (!request.cursor.empty()) {
-    auto after = parse_list_cursor(request.cursor);
+    auto after = by_priority ? parse_priority_cursor(request.cursor) : parse_list_cursor(request.cursor);
     if (!after) return callback(std::unexpected(after.error()));
     query.after = *after;
   }
   if (request.limit == 0) return callback(Page<ExecutionSummary>{});
   read<Page<ExecutionSummary>>(std::move(callback),
-                               [query = std::move(query)](store::Reader& reader) -> Result<Page<ExecutionSummary>> {
-                                 auto found = reader.list(query);
+                               [by_priority, query = std::move(query)](store::Reader& reader) -> Result<Page<ExecutionSummary>> {
+                                 auto found = by_priority ? list_by_priority(reader, query) : reader.list(query);
                                  if (!found) return std::unexpected(found.error());
                                  Page<ExecutionSummary> page;
                                  for (const auto& record : found->records) page.items.push_back(core::summarize(record));
-                                 if (found->next) page.next_cursor = list_cursor(*found->next);
+                                 if (found->next)
+                                   page.next_cursor =
+                                       by_priority ? priority_cursor(*found->next) : list_cursor(*found->next);
                                  return page;
                                });
 }

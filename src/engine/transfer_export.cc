@@ -56,7 +56,7 @@ template <class Visit>
 Result<void> for_each_execution(store::Reader& reader, Visit&& visit) {
   store::ListQuery query;
   query.limit = kPage;
-  query.oldest_first = true;
+  query.along = store::ListAlong::oldest_first;
   while (true) {
     auto page = reader.list(query);
     if (!page) return std::unexpected(page.error());

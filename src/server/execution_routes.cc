@@ -85,11 +85,16 @@ void wait_for_execution(const Ctx& context, GetExecution request, Answer answer)
 }
 
 void list_executions(const Ctx& context, ExecutionsQuery query, Answer answer) {
-  if (query.sort != "created" && query.sort != "-created")
-    return answer(std::unexpected(core::invalid_input(
-        "sort", "unknown_value", "'sort' has to be one of created (newest first), -created (oldest first).")));
+  static const std::map<std::string_view, ListOrder> orders = {{"created", ListOrder::newest_first},
+                                                               {"-created", ListOrder::oldest_first},
+                                                               {"priority", ListOrder::priority}};
+  const auto order = orders.find(query.sort);
+  if (order == orders.end())
+    return answer(std::unexpected(core::invalid_input("sort", "unknown_value",
+                                                      "'sort' has to be one of created (newest first), -created (oldest "
+                                                      "first), priority (highest first).")));
   if (asks_elsewhere(*context, query.filter.namespace_)) return answer(page_reply(Page<ExecutionSummary>{}));
-  ListExecutions request{std::move(query.filter), std::move(query.cursor), query.limit, query.sort == "-created"};
+  ListExecutions request{std::move(query.filter), std::move(query.cursor), query.limit, order->second};
   context->backend->start(std::move(request), false,
                           answering<Page<ExecutionSummary>>(std::move(answer), page_reply<ExecutionSummary>));
 }

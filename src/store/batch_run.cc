@@ -235,11 +235,14 @@ BatchRun::State BatchRun::claims() {
       if (!traits_.units_share_batch) units_.pop_back();
       return State::blocked;
     }
+    std::vector<core::OrderKey> repeated;  // told in the order in which they were taken, whatever order the store has
     for (const auto& id : *held) {
       const ExecutionRecord* record = unit.set.execution(id);
       if (record && record->is_live(unit.now) && core::is_repeated_claim(*record, claim.request()))
-        claim.repeat(id, unit.set);
+        repeated.push_back(core::order_key(*record));
     }
+    std::sort(repeated.begin(), repeated.end());
+    for (const auto& key : repeated) claim.repeat(key.id, unit.set);
   }
   stage_ = Stage::take;
   return State::working;

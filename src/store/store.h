@@ -4,6 +4,7 @@
 
 #include "core/access.h"
 #include "core/ops/claim.h"
+#include "core/view.h"
 #include "core/working_set.h"
 
 #include <flowfabric/calls.h>
@@ -99,15 +100,26 @@ struct ExecutionSnapshot {
 struct ListPosition {
   TimeMs created_at_ms = 0;
   ExecutionId id;
+  std::int32_t priority = 0;  ///< set by lists of raised priorities
+};
 
-  auto operator<=>(const ListPosition&) const = default;
+/// What a list walks along.
+enum class ListAlong : std::uint8_t {
+  newest_first,
+  oldest_first,
+  raised,  ///< those whose priority is above 0, in the order in which workers get them
 };
 
 struct ListQuery {
   ExecutionFilter filter;
   std::optional<ListPosition> after;
   std::uint32_t limit = 50;
-  bool oldest_first = false;
+  ListAlong along = ListAlong::newest_first;
+  bool only_unraised = false;  ///< those whose priority is 0
+
+  bool matches(const ExecutionRecord& record) const {
+    return !(only_unraised && record.priority > 0) && core::matches(record, filter);
+  }
 };
 
 /// How many rows a page of a list looks at before it answers short, with a cursor.

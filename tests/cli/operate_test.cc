@@ -26,6 +26,9 @@ TEST(CliList, filters_combine) {
   using Ids = std::vector<std::string>;
   EXPECT_EQ(ids({}), (Ids{c, b, a}));
   EXPECT_EQ(ids({"--oldest-first"}), (Ids{a, b, c}));
+  box.ff({"priority", b, "10"});
+  EXPECT_EQ(ids({"--by-priority"}), (Ids{b, a, c}));
+  EXPECT_EQ(box.ff({"list", "--by-priority", "--oldest-first"}).code, 2);
   EXPECT_EQ(ids({"--kind", "resize"}), (Ids{b, a}));
   EXPECT_EQ(ids({"--lane", "images", "--state", "waiting"}), Ids{a});
   EXPECT_EQ(ids({"--state", "waiting,delayed", "--kind", "resize"}), (Ids{b, a}));

@@ -27,7 +27,7 @@ TEST_P(Scheduling, T33_a_directory_that_is_behind_is_made_good) {
   EXPECT_THAT(claim(5), SizeIs(5)) << "topped up from the queue that is left";
 }
 
-TEST_P(Scheduling, T35_cancelled_before_its_lease) {
+TEST_P(InProcess, T35_cancelled_before_its_lease) {
   auto faults = std::make_shared<Faults>();
   restart({.sweeps = false, .executors = 1}, with(faults));
   EXPECT_THAT(claim(1), IsEmpty());  // it knows the lane

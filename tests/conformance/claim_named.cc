@@ -18,7 +18,7 @@ TEST_P(Executions, T17_named_fresh_and_live) {
   EXPECT_EQ(claim().execution.execution_id, first);
 }
 
-TEST_P(Executions, T17_named_in_the_batch_that_creates_it) {
+TEST_P(InProcess, T17_named_in_the_batch_that_creates_it) {
   auto faults = std::make_shared<Faults>();
   restart({.sweeps = false, .executors = 1}, with(faults));
   const auto other = submit();  // now the lane is known, and a create need not read it

@@ -21,9 +21,9 @@ TEST_P(Executions, T64_pages) {
     submission.execution_id = next_id(i % 3);
     expected.insert(expected.begin(), submit(submission));
   }
-  for (bool oldest_first : {false, true}) {
+  for (ListOrder order : {ListOrder::newest_first, ListOrder::oldest_first, ListOrder::priority}) {
     std::vector<ExecutionId> found;
-    ListExecutions query{.limit = 5, .oldest_first = oldest_first};
+    ListExecutions query{.limit = 5, .order = order};
     for (int page_number = 0; page_number < 3; ++page_number) {
       const auto page = must(fabric.list(query));
       EXPECT_THAT(page.items, SizeIs(5));
@@ -31,7 +31,7 @@ TEST_P(Executions, T64_pages) {
       EXPECT_EQ(page.next_cursor.has_value(), page_number < 2) << "the last page has no cursor";
       if (page.next_cursor) query.cursor = *page.next_cursor;
     }
-    if (oldest_first) std::reverse(found.begin(), found.end());
+    if (order != ListOrder::newest_first) std::reverse(found.begin(), found.end());
     EXPECT_EQ(found, expected);
   }
   EXPECT_THAT(must(fabric.list({.limit = 0})).items, IsEmpty());
@@ -44,6 +44,58 @@ TEST_P(Executions, T64_pages) {
   EXPECT_THAT(fabric.list({.cursor = must(fabric.lanes({.limit = 1})).next_cursor.value()}),
               Refused(ErrorCode::invalid_offset))
       << "a cursor of another list";
+}
+
+TEST_P(Executions, T64_by_priority) {
+  std::vector<std::pair<std::int32_t, ExecutionId>> submitted;
+  for (std::uint16_t i = 0; i < 24; ++i) {
+    if (i % 5 == 0) advance(1);
+    Submission submission = job();
+    submission.execution_id = next_id(i % 3);
+    submission.priority = i % 4 == 3 ? 9'000 : i % 4 == 2 ? 0 : i % 4;
+    submission.tags = {{"half", i % 2 == 0 ? "even" : "odd"}};
+    submitted.emplace_back(*submission.priority, submit(submission));
+  }
+  auto change = [&](std::size_t which, std::int32_t priority) {
+    must(fabric.change_priority(submitted[which].second, priority));
+    submitted[which].first = priority;
+  };
+  change(0, 7);
+  change(1, 0);
+  change(3, 1);
+  must(fabric.cancel(submitted[7].second));  // what has ended is listed like the others
+  auto walk = [&](ListExecutions query) {
+    std::vector<ExecutionId> found;
+    query.order = ListOrder::priority;
+    while (true) {
+      const auto page = must(fabric.list(query));
+      EXPECT_LE(page.items.size(), query.limit);
+      for (const auto& id : ids_of(page.items)) found.push_back(id);
+      if (!page.next_cursor) return found;
+      EXPECT_THAT(page.items, Not(IsEmpty())) << "a cursor is only given when more follow";
+      query.cursor = *page.next_cursor;
+    }
+  };
+  std::stable_sort(submitted.begin(), submitted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<ExecutionId> expected;
+  for (const auto& [priority, id] : submitted) expected.push_back(id);
+  const auto raised = static_cast<std::uint32_t>(
+      std::count_if(submitted.begin(), submitted.end(), [](const auto& item) { return item.first > 0; }));
+  for (std::uint32_t limit : {1U, 3U, raised, 23U, 24U, 500U})
+    EXPECT_EQ(walk({.limit = limit}), expected) << "in pages of " << limit;
+
+  ExecutionFilter filter{.tags = {{"half", "even"}}};
+  std::vector<ExecutionId> even;
+  for (const auto& id : expected)
+    if (get(id).tags.at("half") == "even") even.push_back(id);
+  ASSERT_THAT(even, SizeIs(12));
+  EXPECT_EQ(walk({.filter = filter}), even);
+  EXPECT_EQ(walk({.filter = {.state = {PublicState::cancelled}}}), std::vector{submitted[0].second});
+
+  const auto cursor = must(fabric.list({.limit = 2})).next_cursor.value();
+  EXPECT_THAT(fabric.list({.cursor = cursor, .order = ListOrder::priority}), Refused(ErrorCode::invalid_offset));
+  const auto other = must(fabric.list({.limit = 2, .order = ListOrder::priority})).next_cursor.value();
+  EXPECT_THAT(fabric.list({.cursor = other}), Refused(ErrorCode::invalid_offset));
 }
 
 TEST_P(Executions, T64_items) {

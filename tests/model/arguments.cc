@@ -164,7 +164,7 @@ ListExecutions Arguments::list(TimeMs now) {
   if (random_.chance(0.1)) filter.created_before_ms = now - static_cast<TimeMs>(random_.below(100'000));
   if (random_.chance(0.1)) filter.blocking_reason = BlockingReason::waiting_for_retry_backoff;
   query.limit = random_.pick(std::vector<std::uint32_t>{0, 1, 3, 10, 500, 501});
-  query.oldest_first = random_.chance(0.5);
+  query.order = random_.pick(std::vector{ListOrder::newest_first, ListOrder::oldest_first, ListOrder::priority});
   if (random_.chance(0.03)) query.cursor = "no cursor";
   return query;
 }

@@ -162,7 +162,8 @@ std::vector<std::string> Player::everything() {
     add("  history " + all_events(id, 500));
   }
   add("newest first " + all_pages({.limit = 500}));
-  add("oldest first " + all_pages({.limit = 500, .oldest_first = true}));
+  add("oldest first " + all_pages({.limit = 500, .order = ListOrder::oldest_first}));
+  add("by priority " + all_pages({.limit = 7, .order = ListOrder::priority}));
   add("leases " + all_leases({.limit = 500}));
   add("lanes " + all_lanes());
   for (const auto& fault : world_.faults()) add("fault: " + fault);

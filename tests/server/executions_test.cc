@@ -116,6 +116,8 @@ TEST_F(ServerExecutions, T25_lists_are_filtered_and_paged) {
     cursor = got.text_at("next_cursor");
   }
   EXPECT_EQ(seen.size(), 5U);
+  EXPECT_EQ(get("/v1/executions?sort=priority").at("items").as_array().size(), 5U);
+  EXPECT_EQ(get("/v1/executions?sort=colour").problem(), "invalid_input sort unknown_value");
   EXPECT_EQ(get("/v1/executions?limit=501").problem(), "invalid_input limit out_of_range");
   EXPECT_EQ(get("/v1/executions?colour=red").problem(), "invalid_input colour unknown_field");
   EXPECT_EQ(get("/v1/executions?state=lost").problem(), "invalid_input state[0] unknown_value");

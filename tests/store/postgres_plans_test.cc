@@ -21,7 +21,7 @@ constexpr const Sql* kAll[] = {
     &sql::kLanesAfter, &sql::kLaneInsert, &sql::kLaneUpdate, &sql::kKeys, &sql::kKeyInsert, &sql::kKeyUpdate,
     &sql::kKeyDelete, &sql::kKeysExpired, &sql::kShardLocks, &sql::kEventInsert, &sql::kEventInsertMore, &sql::kHistory, &sql::kKeptFrom,
     &sql::kNow, &sql::kFind, &sql::kPayloadOf, &sql::kResultOf, &sql::kAttemptsOf, &sql::kLogPlacesOf,
-    &sql::kListNewest, &sql::kListOldest, &sql::kTaggedNewest, &sql::kTaggedOldest, &sql::kLeases, &sql::kAllCore,
+    &sql::kListNewest, &sql::kListOldest, &sql::kListRaised, &sql::kTaggedNewest, &sql::kTaggedOldest, &sql::kLeases, &sql::kAllCore,
     &sql::kAllDone, &sql::kCandidateCounts, &sql::kTerminalCount, &sql::kDueCount, &sql::kOldestCandidate,
     &sql::kAhead, &sql::kQueueHeads, &sql::kDue, &sql::kNextDue, &sql::kRetired, &sql::kKeysAfter, &sql::kLogBehind,
 };

@@ -67,7 +67,8 @@ void Served::close() {
 }
 
 const std::vector<StoreUnderTest>& servers_under_test() {
-  static const std::vector<StoreUnderTest> servers = {served("memory_serial"), served("sqlite")};
+  static const std::vector<StoreUnderTest> servers = {served("memory_serial"), served("sqlite"), served("postgres"),
+                                                      served("redis")};
   return servers;
 }
 

@@ -7,6 +7,7 @@ void MemoryData::index(const ExecutionRecord& record) {
   if (auto at = core::due_at(record)) due.emplace(*at, record.id);
   if (record.times.retain_until_ms) retention.emplace(*record.times.retain_until_ms, record.id);
   by_created.emplace(record.times.created_at_ms, record.id);
+  if (record.priority > 0) raised.insert(core::order_key(record));
 }
 
 void MemoryData::unindex(const ExecutionRecord& record) {
@@ -18,6 +19,7 @@ void MemoryData::unindex(const ExecutionRecord& record) {
   if (auto at = core::due_at(record)) due.erase({*at, record.id});
   if (record.times.retain_until_ms) retention.erase({*record.times.retain_until_ms, record.id});
   by_created.erase({record.times.created_at_ms, record.id});
+  if (record.priority > 0) raised.erase(core::order_key(record));
 }
 
 void MemoryData::append(const core::EventRecord& event) {

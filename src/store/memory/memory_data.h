@@ -41,6 +41,7 @@ class MemoryData {
   std::set<std::pair<TimeMs, ExecutionId>> due;
   std::set<std::pair<TimeMs, ExecutionId>> retention;
   std::set<std::pair<TimeMs, ExecutionId>> by_created;
+  std::set<OrderKey> raised;  ///< those whose priority is above 0
 
   static QueueName name_of(const core::Queue& queue) { return {queue.lane_id, queue.namespace_, queue.queue_class}; }
 

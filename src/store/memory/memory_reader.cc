@@ -86,18 +86,26 @@ class MemoryReader final : public Reader {
     std::lock_guard guard(data_.mutex);
     ListResult result;
     std::uint32_t walked = 0;
-    auto visit = [&](const std::pair<TimeMs, ExecutionId>& key) {
+    auto look_at = [&](const ListPosition& position) {
       if (result.records.size() == query.limit || walked == kListWalkMax) return false;
       ++walked;
-      result.next = ListPosition{key.first, key.second};
-      const ExecutionRecord& record = data_.executions.at(key.second).record;
-      if (core::matches(record, query.filter)) result.records.push_back(record);
+      result.next = position;
+      const ExecutionRecord& record = data_.executions.at(position.id).record;
+      if (query.matches(record)) result.records.push_back(record);
       return true;
+    };
+    auto visit = [&](const std::pair<TimeMs, ExecutionId>& key) {
+      return look_at({.created_at_ms = key.first, .id = key.second});
     };
     const auto& keys = data_.by_created;
     const auto after = query.after ? std::pair(query.after->created_at_ms, query.after->id) : std::pair(TimeMs{0}, ExecutionId{});
     bool more = false;
-    if (query.oldest_first) {
+    if (query.along == ListAlong::raised) {
+      auto it = data_.raised.begin();
+      if (query.after) it = data_.raised.upper_bound({query.after->priority, query.after->created_at_ms, query.after->id});
+      while (it != data_.raised.end() && look_at({it->created_at_ms, it->id, it->priority})) ++it;
+      more = it != data_.raised.end();
+    } else if (query.along == ListAlong::oldest_first) {
       auto it = query.after ? keys.upper_bound(after) : keys.begin();
       while (it != keys.end() && visit(*it)) ++it;
       more = it != keys.end();
@@ -290,7 +298,7 @@ class MemoryReader final : public Reader {
   Result<std::vector<std::string>> verify(std::uint32_t limit) override {
     std::lock_guard guard(data_.mutex);
     std::vector<std::string> faults;
-    std::size_t queued = 0, clocks = 0, ended = 0, in_queues = 0;
+    std::size_t queued = 0, clocks = 0, ended = 0, raised = 0, in_queues = 0;
     for (const auto& [id, row] : data_.executions) {
       const ExecutionRecord& record = row.record;
       auto expect = [&](bool good, std::string_view what) {
@@ -311,6 +319,8 @@ class MemoryReader final : public Reader {
         expect(data_.retention.contains({*until, id}), "not among the ended");
       }
       expect(data_.by_created.contains({record.times.created_at_ms, id}), "not in the list");
+      raised += record.priority > 0;
+      expect((record.priority > 0) == data_.raised.contains(core::order_key(record)), "not in the list by priority");
     }
     for (const auto& [name, members] : data_.queues) in_queues += members.size();
     // Every record has its entries, so more entries than that belong to nobody.
@@ -318,6 +328,7 @@ class MemoryReader final : public Reader {
     if (data_.due.size() != clocks) faults.push_back("clocks: entries without a clock");
     if (data_.retention.size() != ended) faults.push_back("ended: entries without an end");
     if (data_.by_created.size() != data_.executions.size()) faults.push_back("list: entries without an execution");
+    if (data_.raised.size() != raised) faults.push_back("list by priority: entries without an execution");
     if (faults.size() > limit) faults.resize(limit);
     return faults;
   }

@@ -64,6 +64,13 @@ inline constexpr Sql kListOldest{
     "list_oldest",
     "SELECT * FROM (" FF_OLDEST(FF_CORE, "ff_exec_core", "true") " UNION ALL " FF_OLDEST(
         FF_DONE, "ff_exec_done", FF_KEPT) ") x ORDER BY created_at_ms, execution_id LIMIT $4::bigint"};
+#define FF_RAISED(columns, table, kept)                                                                               \
+  "(SELECT " columns " FROM " table " WHERE priority > 0 AND (-priority, created_at_ms, execution_id) > (-$5::integer, "\
+  "$3::bigint, $1::bytea) AND " kept " ORDER BY -priority, created_at_ms, execution_id LIMIT $4::bigint)"
+inline constexpr Sql kListRaised{
+    "list_raised",
+    "SELECT * FROM (" FF_RAISED(FF_CORE, "ff_exec_core", "true") " UNION ALL " FF_RAISED(
+        FF_DONE, "ff_exec_done", FF_KEPT) ") x ORDER BY -priority, created_at_ms, execution_id LIMIT $4::bigint"};
 #define FF_TAGGED(comparison, direction)                                                                              \
   "SELECT execution_id, created_at_ms FROM ff_exec_tag WHERE tag_key = $3::text AND tag_value = $4::text AND "         \
   "(created_at_ms, execution_id) " comparison " ($2::bigint, $1::bytea) ORDER BY created_at_ms " direction             \

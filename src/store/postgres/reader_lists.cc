@@ -19,19 +19,31 @@ constexpr auto kLastUuid = [] {
 /// Rows per statement of a long walk.
 constexpr std::uint32_t kWalkRows = 1'000;
 
+ListPosition position_of(const ExecutionRecord& record) {
+  return {record.times.created_at_ms, record.id, record.priority};
+}
+
 }  // namespace
 
 Result<PostgresReader::ListPart> PostgresReader::walk(const ListQuery& query, const ListPosition& from,
                                                       std::uint32_t count) {
   const IdBytes bytes(from.id);
-  // Ids from here on, in the direction of the list, may belong behind `from`.
-  constexpr TimeMs kFar = std::numeric_limits<TimeMs>::max() / 2;
-  const TimeMs time = std::clamp(from.created_at_ms, -kFar, kFar);
-  const std::string bound = ids_from(query.oldest_first ? time - kNearMs : time + kNearMs);
   Params params;
   params.bytes(bytes.view()).number(shared_->manual_now()).number(from.created_at_ms).number(std::int64_t{count});
-  params.bytes(bound);
-  auto rows = run(query.oldest_first ? sql::kListOldest : sql::kListNewest, params);
+  const Sql* statement = &sql::kListRaised;
+  std::string bound;
+  if (query.along == ListAlong::raised) {
+    params.number4(from.priority);
+  } else {
+    // Ids from here on, in the direction of the list, may belong behind `from`.
+    const bool newest = query.along == ListAlong::newest_first;
+    constexpr TimeMs kFar = std::numeric_limits<TimeMs>::max() / 2;
+    const TimeMs time = std::clamp(from.created_at_ms, -kFar, kFar);
+    bound = ids_from(newest ? time + kNearMs : time - kNearMs);
+    params.bytes(bound);
+    statement = newest ? &sql::kListNewest : &sql::kListOldest;
+  }
+  auto rows = run(*statement, params);
   if (!rows) return std::unexpected(rows.error());
   ListPart walked;
   for (int row = 0; row < rows->size(); ++row) {
@@ -40,8 +52,7 @@ Result<PostgresReader::ListPart> PostgresReader::walk(const ListQuery& query, co
     walked.records.push_back(std::move(read->record));
   }
   walked.walked = walked.records.size();
-  if (!walked.records.empty())
-    walked.last = ListPosition{walked.records.back().times.created_at_ms, walked.records.back().id};
+  if (!walked.records.empty()) walked.last = position_of(walked.records.back());
   return walked;
 }
 
@@ -51,7 +62,7 @@ Result<PostgresReader::ListPart> PostgresReader::walk_tagged(const ListQuery& qu
   const auto& [key, value] = *query.filter.tags.begin();
   Params params;
   params.bytes(bytes.view()).number(from.created_at_ms).bytes(key).bytes(value).number(std::int64_t{count});
-  auto entries = run(query.oldest_first ? sql::kTaggedOldest : sql::kTaggedNewest, params);
+  auto entries = run(query.along == ListAlong::newest_first ? sql::kTaggedNewest : sql::kTaggedOldest, params);
   if (!entries) return std::unexpected(entries.error());
   ListPart walked;
   walked.walked = static_cast<std::size_t>(entries->size());
@@ -79,11 +90,11 @@ Result<ListResult> PostgresReader::list(const ListQuery& query) {
   ListPosition from;
   if (query.after)
     from = *query.after;
-  else if (!query.oldest_first)
+  else if (query.along == ListAlong::newest_first)
     from = {std::numeric_limits<TimeMs>::max(), {0xffff, Uuid{.bytes = kLastUuid}}};
   else
-    from.created_at_ms = std::numeric_limits<TimeMs>::min();
-  const bool tagged = !query.filter.tags.empty();
+    from = {.created_at_ms = std::numeric_limits<TimeMs>::min(), .priority = std::numeric_limits<std::int32_t>::max()};
+  const bool tagged = query.along != ListAlong::raised && !query.filter.tags.empty();
 
   ListResult result;
   for (std::size_t walked = 0; walked < kListWalkMax;) {
@@ -93,8 +104,8 @@ Result<ListResult> PostgresReader::list(const ListQuery& query) {
     if (!part) return std::unexpected(part.error());
     for (auto& record : part->records) {
       if (result.records.size() == query.limit) return result;
-      result.next = ListPosition{record.times.created_at_ms, record.id};
-      if (core::matches(record, query.filter)) result.records.push_back(std::move(record));
+      result.next = position_of(record);
+      if (query.matches(record)) result.records.push_back(std::move(record));
     }
     if (part->walked < page) {
       result.next.reset();

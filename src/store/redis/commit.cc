@@ -163,6 +163,14 @@ void Commit::add_entries(const ExecutionRecord* before, const ExecutionRecord* a
   by_time(place.due(), due(before), due(after));
   by_time(place.retention(), retain(before), retain(after));
 
+  auto raised = [](const ExecutionRecord* r) {
+    return r && r->priority > 0 ? order_bytes(core::order_key(*r)) : std::string();
+  };
+  if (const std::string was = raised(before), is = raised(after); was != is) {
+    if (!was.empty()) call_.remove(place.raised(), was);
+    if (!is.empty()) call_.add(place.raised(), "0", is);
+  }
+
   auto queued = [&](const ExecutionRecord* r) -> std::optional<std::pair<std::string, std::string>> {
     if (!r || !core::is_candidate(*r)) return std::nullopt;
     return std::pair(place.queue(*r->queue), order_bytes(core::order_key(*r)));

@@ -1,7 +1,5 @@
 #include "store/redis/index_walk.h"
 
-#include "core/ids.h"
-
 namespace ff::store::redis {
 namespace {
 
@@ -20,6 +18,26 @@ bool IndexWalk::before(const IndexEntry& a, const IndexEntry& b) const {
   return range_.descending ? of(b) < of(a) : of(a) < of(b);
 }
 
+Command IndexWalk::page_of(const Part& part, std::uint32_t count) const {
+  Command command(part.slot, "ZRANGE");
+  command.arg(part.key);
+  if (range_.by_member) {
+    std::string from = range_.behind ? "[" + range_.behind->member : "-";
+    if (part.started) from = "(" + part.last_member;
+    command.args(from, "+", "BYLEX", "LIMIT", 0, count);
+    return command;
+  }
+  TimeMs from = range_.from, to = range_.to;
+  if (range_.behind) (range_.descending ? to : from) = range_.behind->at;
+  if (part.started) (range_.descending ? to : from) = part.last_at;
+  if (range_.descending)
+    command.args(to, from, "BYSCORE", "REV");
+  else
+    command.args(from, to, "BYSCORE");
+  command.args("LIMIT", 0, count, "WITHSCORES");
+  return command;
+}
+
 /// Reads the next page of every part that has none left. A page begins at the time of the last entry, because several
 /// entries may share it; what was seen before is passed over.
 Result<void> IndexWalk::fill() {
@@ -31,16 +49,7 @@ Result<void> IndexWalk::fill() {
       // Pages grow, and always hold more than what is passed over.
       part.page = part.started ? std::min(part.page * 4, kPageMax) : range_.first_page;
       const auto count = static_cast<std::uint32_t>(part.page + part.seen.size());
-      TimeMs from = range_.from, to = range_.to;
-      if (range_.behind) (range_.descending ? to : from) = range_.behind->first;
-      if (part.started) (range_.descending ? to : from) = part.last_at;
-      Command& command = commands.emplace_back(part.slot, "ZRANGE");
-      command.arg(part.key);
-      if (range_.descending)
-        command.args(to, from, "BYSCORE", "REV");
-      else
-        command.args(from, to, "BYSCORE");
-      command.args("LIMIT", 0, count, "WITHSCORES");
+      commands.push_back(page_of(part, count));
       asked.push_back(&part);
     }
     if (commands.empty()) return {};
@@ -60,19 +69,21 @@ Result<void> IndexWalk::fill() {
       Part& part = *asked[i];
       if (part.at_end) continue;
       const Value page = answers.replies[i].value();
-      const std::size_t count = page.size() / 2;
+      const std::size_t width = range_.by_member ? 1 : 2;
+      const std::size_t count = page.size() / width;
       part.at_end = count < part.page + part.seen.size();
       part.started = true;
       for (std::size_t j = 0; j < count; ++j) {
-        IndexEntry entry{page[2 * j + 1].number(), part.partition, std::string(page[2 * j].text())};
-        if (entry.at != part.last_at) part.seen.clear();
-        part.last_at = entry.at;
-        if (!part.seen.insert(entry.member).second) continue;
-        if (range_.behind) {
-          const IndexEntry last{range_.behind->first, range_.behind->second.partition,
-                                std::string(core::raw_bytes(range_.behind->second.uuid))};
-          if (!before(last, entry)) continue;
+        const TimeMs at = range_.by_member ? 0 : page[width * j + 1].number();
+        IndexEntry entry{at, part.partition, std::string(page[width * j].text())};
+        if (range_.by_member) {
+          part.last_member = entry.member;
+        } else {
+          if (entry.at != part.last_at) part.seen.clear();
+          part.last_at = entry.at;
+          if (!part.seen.insert(entry.member).second) continue;
         }
+        if (range_.behind && !before(*range_.behind, entry)) continue;
         part.entries.push_back(std::move(entry));
       }
     }

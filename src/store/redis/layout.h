@@ -32,6 +32,7 @@ struct Place {
   std::string due() const { return "ff:due:" + tag; }
   std::string retention() const { return "ff:retention:" + tag; }
   std::string created() const { return "ff:created:" + tag; }
+  std::string raised() const { return "ff:raised:" + tag; }
   std::string tagged(std::string_view key, std::string_view value) const;
   std::string claim(std::string_view claim_key) const { return "ff:claim:" + tag + ":" + std::string(claim_key); }
   std::string reserved() const { return "ff:reserved:" + tag; }
@@ -60,7 +61,7 @@ std::string queue_field(const core::Queue& queue);
 std::string key_member(const core::IdempotencyId& id);
 std::optional<core::IdempotencyId> key_from(std::string_view member);
 
-/// A place in a queue as bytes that sort like it: priority (highest first), created, uuid.
+/// A place in a queue, or among the raised priorities, as bytes that sort like it: priority (highest first), created, uuid.
 inline constexpr std::size_t kOrderBytes = 28;
 std::string order_bytes(const core::OrderKey& key);
 core::OrderKey order_from(std::string_view bytes, std::uint16_t partition);

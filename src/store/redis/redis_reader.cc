@@ -168,12 +168,21 @@ Result<ListResult> RedisReader::list(const ListQuery& query) {
   // Of several tags any one leads to all that match.
   const auto tag = query.filter.tags.begin();
   const bool tagged = tag != query.filter.tags.end();
-  IndexWalk::Range range{kFirstTime, kLastTime, !query.oldest_first};
-  if (query.after) range.behind.emplace(query.after->created_at_ms, query.after->id);
+  const bool raised = query.along == ListAlong::raised;
+  IndexWalk::Range range{kFirstTime, kLastTime, query.along == ListAlong::newest_first};
+  range.by_member = raised;
+  if (query.after) {
+    const auto& [created_at_ms, id, priority] = *query.after;
+    range.behind = raised ? IndexEntry{0, id.partition, order_bytes({priority, created_at_ms, id})}
+                          : IndexEntry::of(created_at_ms, id);
+  }
   range.first_page = std::clamp<std::uint32_t>(query.limit / 4, 16, 128);
   IndexWalk index(
       link_, std::move(*places),
-      [&](const Place& place) { return tagged ? place.tagged(tag->first, tag->second) : place.created(); },
+      [&](const Place& place) {
+        if (raised) return place.raised();
+        return tagged ? place.tagged(tag->first, tag->second) : place.created();
+      },
       std::move(range));
   ListResult result;
   bool full = false;
@@ -184,7 +193,11 @@ Result<ListResult> RedisReader::list(const ListQuery& query) {
         full = result.records.size() == query.limit;
         if (full) return false;
         result.next = ListPosition{entry.at, entry.id()};
-        if (core::matches(record, query.filter)) result.records.push_back(std::move(record));
+        if (raised) {
+          const OrderKey key = order_from(entry.member, entry.partition);
+          result.next = ListPosition{key.created_at_ms, key.id, key.priority};
+        }
+        if (query.matches(record)) result.records.push_back(std::move(record));
         return true;
       },
       false);
@@ -221,7 +234,7 @@ Result<DueResult> RedisReader::due(const DueQuery& query) {
     // What was written below: the time and the id of the last row.
     auto id = ExecutionId::parse(std::string_view(query.after).substr(query.after.find(' ') + 1));
     if (!id) return std::unexpected(id.error());
-    range.behind.emplace(std::atoll(query.after.c_str()), *id);
+    range.behind = IndexEntry::of(std::atoll(query.after.c_str()), *id);
   }
   IndexWalk index(
       link_, std::move(*places), [](const Place& place) { return place.due(); }, std::move(range));
@@ -278,7 +291,7 @@ Result<std::vector<ExecutionId>> RedisReader::retired(TimeMs now, std::uint32_t 
       true);
   if (!at_end) return std::unexpected(at_end.error());
   // Rows that are refused must not hide those behind them for ever.
-  if (!*at_end && found.empty() && last) retired_behind_.emplace(last->at, last->id());
+  if (!*at_end && found.empty()) retired_behind_ = std::move(last);
   return found;
 }
 

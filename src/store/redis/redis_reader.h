@@ -71,7 +71,7 @@ class RedisReader final : public Reader {
   std::shared_ptr<RedisShared> shared_;
   Link link_;
   QueueCache queues_;
-  std::optional<std::pair<TimeMs, ExecutionId>> retired_behind_;  ///< where a walk over refused rows stopped
+  std::optional<IndexEntry> retired_behind_;  ///< where a walk over refused rows stopped
 };
 
 }  // namespace ff::store::redis

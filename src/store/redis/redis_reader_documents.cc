@@ -21,7 +21,7 @@ std::string place_text(const IndexEntry& entry, std::size_t told) {
 }
 
 struct AuditPlace {
-  std::pair<TimeMs, ExecutionId> behind;
+  IndexEntry behind;
   std::size_t told = 0;
 };
 
@@ -33,9 +33,9 @@ std::optional<AuditPlace> read_place(const std::string& text) {
     at = read.ptr == end ? end : read.ptr + 1;
     return read.ec == std::errc();
   };
-  if (!number(place.behind.first) || !number(place.behind.second.partition)) return std::nullopt;
+  if (!number(place.behind.at) || !number(place.behind.partition)) return std::nullopt;
   if (static_cast<std::size_t>(end - at) <= kMemberBytes) return std::nullopt;
-  place.behind.second.uuid = uuid_from({at, kMemberBytes});
+  place.behind.member.assign(at, kMemberBytes);
   at += kMemberBytes + 1;
   if (!number(place.told)) return std::nullopt;
   return place;
@@ -91,14 +91,12 @@ Result<Walk<Event>> RedisReader::audit(const AuditQuery& query) {
   std::size_t told = from ? from->told : 0;
   if (from) {
     range.behind = from->behind;
-    range.to = from->behind.first;
+    range.to = from->behind.at;
   }
   IndexWalk index(link_, std::move(*places), [](const Place& place) { return place.audit(); }, range);
   AuditPage page(query);
   std::vector<IndexEntry> entries;
-  if (from && told > 0)
-    entries.push_back({from->behind.first, from->behind.second.partition,
-                       std::string(core::raw_bytes(from->behind.second.uuid))});
+  if (from && told > 0) entries.push_back(from->behind);
   while (true) {
     while (entries.size() < kEntriesAtOnce) {
       auto entry = index.next();

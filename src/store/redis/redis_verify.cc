@@ -21,6 +21,9 @@ std::string entry_text(std::string_view index, TimeMs at, const Uuid& uuid) {
 void derive(const ExecutionRecord& record, const Place& place, std::set<std::string>& entries,
             std::map<std::string, std::int64_t>& counts) {
   entries.insert(entry_text(place.created(), record.times.created_at_ms, record.id.uuid));
+  if (record.priority > 0)
+    entries.insert(entry_text(fmt::format("{} priority {}", place.raised(), record.priority), record.times.created_at_ms,
+                              record.id.uuid));
   if (auto at = core::due_at(record)) entries.insert(entry_text(place.due(), *at, record.id.uuid));
   if (record.times.retain_until_ms)
     entries.insert(entry_text(place.retention(), *record.times.retain_until_ms, record.id.uuid));
@@ -62,19 +65,25 @@ Result<void> RedisReader::verify_place(const Place& place, std::uint32_t limit, 
       if (count < kPage || faults.size() >= limit) break;
     }
   }
+  auto add_members = [&](const std::string& index) -> Result<std::size_t> {
+    auto members = link_.call(Command(place.slot, "ZRANGE").args(index, 0, -1));
+    if (!members) return std::unexpected(members.error());
+    for (std::size_t i = 0; i < members->value().size(); ++i) {
+      const OrderKey key = order_from((*members)[i].text(), place.number);
+      entries.stored.insert(
+          entry_text(fmt::format("{} priority {}", index, key.priority), key.created_at_ms, key.id.uuid));
+    }
+    return members->value().size();
+  };
+  if (auto raised = add_members(place.raised()); !raised) return std::unexpected(raised.error());
   for (const auto& lane : lanes) {
     auto fields = link_.call(Command(place.slot, "HGETALL").arg(place.queues(lane)));
     if (!fields) return std::unexpected(fields.error());
     for (std::size_t i = 0; i + 1 < fields->value().size(); i += 2) {
       const std::string queue = place.queue_start() + std::string((*fields)[i].text()) + Place::queue_end(lane);
-      auto members = link_.call(Command(place.slot, "ZRANGE").args(queue, 0, -1));
+      auto members = add_members(queue);
       if (!members) return std::unexpected(members.error());
-      if (members->value().size() == 0) faults.push_back(queue + ": listed with its lane, but empty");
-      for (std::size_t j = 0; j < members->value().size(); ++j) {
-        const OrderKey key = order_from((*members)[j].text(), place.number);
-        entries.stored.insert(
-            entry_text(fmt::format("{} priority {}", queue, key.priority), key.created_at_ms, key.id.uuid));
-      }
+      if (*members == 0) faults.push_back(queue + ": listed with its lane, but empty");
     }
   }
   auto stored_counts = link_.call(Command(place.slot, "HGETALL").arg(place.counts()));

@@ -20,19 +20,23 @@ constexpr auto kHighest = [] {
 
 Result<ListResult> SqliteReader::list(const ListQuery& query) {
   Snapshot snapshot(*this);
-  const bool tagged = !query.filter.tags.empty();
-  Statement& rows = tagged ? (query.oldest_first ? tagged_oldest_ : tagged_newest_)
-                           : (query.oldest_first ? list_oldest_ : list_newest_);
+  const bool raised = query.along == ListAlong::raised;
+  const bool newest = query.along == ListAlong::newest_first;
+  const bool tagged = !raised && !query.filter.tags.empty();
+  Statement& rows = raised   ? list_raised_
+                    : tagged ? (newest ? tagged_newest_ : tagged_oldest_)
+                             : (newest ? list_newest_ : list_oldest_);
   ListPosition from;
   if (query.after)
     from = *query.after;
-  else if (!query.oldest_first)
+  else if (newest)
     from = {std::numeric_limits<TimeMs>::max(), {0xffff, Uuid{.bytes = kHighest}}};
   else
-    from.created_at_ms = std::numeric_limits<TimeMs>::min();
+    from = {.created_at_ms = std::numeric_limits<TimeMs>::min(), .priority = std::numeric_limits<std::int32_t>::max()};
   const IdBytes from_id(from.id);
   ResetLater reset(rows);
   rows.bind(1, from.created_at_ms).bind_blob(2, from_id.view());
+  if (raised) rows.bind(3, std::int64_t{from.priority});
   if (tagged) rows.bind(3, query.filter.tags.begin()->first).bind(4, query.filter.tags.begin()->second);
 
   ListResult result;
@@ -48,8 +52,8 @@ Result<ListResult> SqliteReader::list(const ListQuery& query) {
     if (!row && row.error().code != ErrorCode::corruption) return std::unexpected(row.error());
     if (!row || !*row) continue;  // a damaged record must not hide the others; `verify` names it
     ExecutionRecord& record = (*row)->record;
-    result.next = ListPosition{record.times.created_at_ms, record.id};
-    if (core::matches(record, query.filter)) result.records.push_back(std::move(record));
+    result.next = ListPosition{record.times.created_at_ms, record.id, record.priority};
+    if (query.matches(record)) result.records.push_back(std::move(record));
   }
 }
 

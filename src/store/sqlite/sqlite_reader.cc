@@ -29,6 +29,7 @@ Result<void> SqliteReader::prepare() {
       {&operator_events_, sql::kOperatorEventsBefore},
       {&list_newest_, sql::kListNewest},
       {&list_oldest_, sql::kListOldest},
+      {&list_raised_, sql::kListRaised},
       {&tagged_newest_, sql::kTaggedNewest},
       {&tagged_oldest_, sql::kTaggedOldest},
       {&leases_, sql::kLeases},

@@ -86,7 +86,7 @@ class SqliteReader final : public Reader {
   Queues queues_;
   Statement begin_, commit_, core_by_id_, tags_of_, info_, info_payload_, result_, result_size_, attempts_after_,
       event_, operator_events_;
-  Statement list_newest_, list_oldest_, tagged_newest_, tagged_oldest_, leases_, lane_, lanes_after_;
+  Statement list_newest_, list_oldest_, list_raised_, tagged_newest_, tagged_oldest_, leases_, lane_, lanes_after_;
   Statement candidate_head_, candidate_count_, candidate_oldest_, candidate_next_priority_, ahead_higher_, ahead_equal_;
   Statement candidates_, due_, next_due_, due_count_, retired_, terminal_count_, queue_ids_, keys_expired_;
   /// Per queue, behind which row the walk over ended executions goes on.

@@ -130,6 +130,11 @@ inline constexpr std::string_view kListNewest =
 inline constexpr std::string_view kListOldest =
     "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE (created_at_ms, execution_id) > (?1, ?2) "
     "ORDER BY created_at_ms, execution_id";
+inline constexpr std::string_view kListRaised =
+    "SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE priority > 0 AND priority = ?3 AND "
+    "(created_at_ms, execution_id) > (?1, ?2) "
+    "UNION ALL SELECT " FF_CORE_COLUMNS " FROM ff_exec_core WHERE priority > 0 AND priority < ?3 "
+    "ORDER BY priority DESC, created_at_ms, execution_id";
 inline constexpr std::string_view kTaggedNewest =
     "SELECT execution_id FROM ff_exec_tag WHERE tag_key = ?3 AND tag_value = ?4 AND "
     "(created_at_ms, execution_id) < (?1, ?2) "
