@@ -1,6 +1,7 @@
 // 07, sections 1 and 2: how a server starts, and how it refuses to.
 
 #include "process/server_process.h"
+#include "support/old_file.h"
 
 #include <csignal>
 
@@ -195,6 +196,24 @@ TEST_F(ProcessBoot, T6_two_servers_on_an_empty_store_agree_on_one_data_set) {
   const std::size_t from = out.find("http://");
   HttpClient http(out.substr(from, out.find(';', from) - from));
   EXPECT_EQ(json::parse(http.call("GET", "/v1/info").body).at("data_set_id"), two.get("/v1/info").at("data_set_id"));
+}
+
+TEST_F(ProcessBoot, T7_of_two_servers_on_an_older_file_one_migrates) {
+  const std::string file = box.path("old.db").string();
+  make_old_file(file, 1);
+  const Ended by_hand = refused({"--store", "sqlite:old.db", "--listen", "127.0.0.1:0", "--auto-migrate", "false"});
+  EXPECT_EQ(by_hand.code, 4);
+  EXPECT_THAT(by_hand.err, HasSubstr("ff migrate"));
+  {
+    Process one = box.start({"serve", "--store", "sqlite:old.db", "--listen", "127.0.0.1:0"});
+    ServerProcess two(box, {"--store", "sqlite:old.db"});
+    EXPECT_TRUE(eventually([&] { return one.out().find("http://") != std::string::npos; })) << one.err();
+    EXPECT_EQ(two.post("/v1/executions", R"({"execution_kind":"job"})").status, 201);
+  }
+  execute_on_file(file, "INSERT INTO ff_migration_annotation SELECT max(version) + 1, 'later', 5, 0 FROM ff_migration_annotation");
+  const Ended newer = refused({"--store", "sqlite:old.db", "--listen", "127.0.0.1:0"});
+  EXPECT_EQ(newer.code, 4);
+  EXPECT_THAT(newer.err, HasSubstr("Use a newer program"));
 }
 
 TEST_F(ProcessBoot, T8_a_store_that_cannot_be_used_is_refused_in_a_sentence) {

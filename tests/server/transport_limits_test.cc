@@ -3,6 +3,8 @@
 #include "server/failing_backend.h"
 #include "server/transport_world.h"
 
+#include <sys/resource.h>
+
 #include <thread>
 
 namespace ff::test {
@@ -213,9 +215,16 @@ TEST_F(TransportLimits, too_many_connections) {
 }
 
 TEST_F(TransportLimits, T26_many_waiting_reads_at_once) {
+  constexpr int kWaiters = 5'000;
+  // Both ends of each connection are files of this process.
+  rlimit files{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+  ASSERT_GE(files.rlim_max, 2 * kWaiters + 500U) << "raise the hard limit of open files (ulimit -Hn)";
+  files.rlim_cur = files.rlim_max;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
   const std::string id = created();
   std::vector<HttpClient> clients;
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < kWaiters; ++i) {
     clients.push_back(client());
     ASSERT_TRUE(clients.back().send(HttpClient::request_text("GET", path(id, "/wait?wait_ms=60000"))));
   }

@@ -2,8 +2,7 @@
 
 #include "store/migrations.h"
 #include "store/store_file.h"
-
-#include <fmt/format.h>
+#include "support/old_file.h"
 
 #include <thread>
 
@@ -12,18 +11,7 @@ namespace {
 
 class Migrations : public StoreFile {
  protected:
-  /// Makes a file as the program that knew only the first steps left it.
-  void make(int version) const {
-    execute("PRAGMA journal_mode = WAL");
-    execute(
-        "CREATE TABLE ff_migration_annotation (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at_ms INTEGER "
-        "NOT NULL, backward_compatible INTEGER NOT NULL)");
-    for (const auto& step : store::sqlite::migrations()) {
-      if (step.version > version) continue;
-      execute(std::string(step.sql));
-      execute(fmt::format("INSERT INTO ff_migration_annotation VALUES ({}, '{}', 5, 0)", step.version, step.name));
-    }
-  }
+  void make(int version) const { make_old_file(path(), version); }
   static int newest() { return store::sqlite::migrations().back().version; }
 };
 

@@ -1,6 +1,7 @@
 #include "store/store_file.h"
 
 #include "store/sqlite/sqlite_store.h"
+#include "support/old_file.h"
 
 #include <sqlite3.h>
 
@@ -35,11 +36,7 @@ Result<Opened> StoreFile::try_open(OpenOptions options) const {
   return open_embedded(std::move(*store), quiet(std::move(options)));
 }
 
-void StoreFile::execute(const std::string& sql) const {
-  const auto connection = connect(path());
-  if (sqlite3_exec(connection.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
-    throw std::runtime_error(sql + ": " + sqlite3_errmsg(connection.get()));
-}
+void StoreFile::execute(const std::string& sql) const { execute_on_file(path(), sql); }
 
 std::string StoreFile::value(const std::string& sql) const {
   const auto connection = connect(path());
