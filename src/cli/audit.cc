@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/format.h"
+#include "cli/page.h"
 #include "cli/table.h"
 #include "cli/values.h"
 
@@ -40,25 +41,14 @@ Result<int> run_audit(Globals& globals, const AuditWords& words) {
   if (!query) return std::unexpected(query.error());
   auto page = fabric->audit(*query);
   if (!page) return std::unexpected(page.error());
-  if (globals.output.json()) {
-    core::json::object document;
-    document["items"] = core::to_value(page->items);
-    if (page->next_cursor) document["next_cursor"] = *page->next_cursor;
-    globals.output.document(document);
-    return kDone;
-  }
-  if (page->items.empty()) {
-    globals.output.remark("Nothing was done by operators.");
-    return kDone;
-  }
-  Table table({{"TIME"}, {"WHO"}, {"ACT"}, {"EXECUTION"}, {"DETAILS"}});
-  for (const auto& event : page->items)
-    table.add({time_text(event.occurred_at_ms), printable(event.actor.value_or(""), 40), event.event_type,
-               event.execution_id ? event.execution_id->to_string() : "",
-               printable(event.reason.value_or(event.details.value_or("")), 100)});
-  table.print(globals.output);
-  if (page->next_cursor) globals.output.remark(fmt::format("More follow: --cursor {}", *page->next_cursor));
-  return kDone;
+  return print_page(globals.output, *page, "Nothing was done by operators.", [&](const std::vector<Event>& events) {
+    Table table({{"TIME"}, {"WHO"}, {"ACT"}, {"EXECUTION"}, {"DETAILS"}});
+    for (const auto& event : events)
+      table.add({time_text(event.occurred_at_ms), printable(event.actor.value_or(""), 40), event.event_type,
+                 event.execution_id ? event.execution_id->to_string() : "",
+                 printable(event.reason.value_or(event.details.value_or("")), 100)});
+    table.print(globals.output);
+  });
 }
 
 }  // namespace

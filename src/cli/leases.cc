@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/format.h"
+#include "cli/page.h"
 #include "cli/table.h"
 
 #include <CLI/CLI.hpp>
@@ -24,30 +25,19 @@ Result<int> run_leases(Globals& globals, const LeaseWords& words) {
   if (words.expired) query.expired_before_ms = now;
   auto page = fabric->leases(query);
   if (!page) return std::unexpected(page.error());
-  if (globals.output.json()) {
-    core::json::object document;
-    document["items"] = core::to_value(page->items);
-    if (page->next_cursor) document["next_cursor"] = *page->next_cursor;
-    globals.output.document(document);
-    return kDone;
-  }
-  if (page->items.empty()) {
-    globals.output.remark("No leases.");
-    return kDone;
-  }
-  Table table({{"EXECUTION"}, {"WORKER"}, {"EXPIRES"}, {"ATTEMPT", Table::Align::right}, {"EPOCH", Table::Align::right},
-               {"LANE"}, {"NAMESPACE"}});
-  for (const auto& lease : page->items)
-    table.add({lease.execution_id.to_string(),
-               lease.worker_instance_id,
-               {relative_text(lease.expires_at_ms, now), lease.expires_at_ms <= now ? Colour::red : Colour::none},
-               std::to_string(lease.attempt_index),
-               std::to_string(lease.lease_epoch),
-               lease.lane_id,
-               lease.namespace_});
-  table.print(globals.output);
-  if (page->next_cursor) globals.output.remark(fmt::format("More follow: --cursor {}", *page->next_cursor));
-  return kDone;
+  return print_page(globals.output, *page, "No leases.", [&](const std::vector<LeaseItem>& leases) {
+    Table table({{"EXECUTION"}, {"WORKER"}, {"EXPIRES"}, {"ATTEMPT", Table::Align::right},
+                 {"EPOCH", Table::Align::right}, {"LANE"}, {"NAMESPACE"}});
+    for (const auto& lease : leases)
+      table.add({lease.execution_id.to_string(),
+                 lease.worker_instance_id,
+                 {relative_text(lease.expires_at_ms, now), lease.expires_at_ms <= now ? Colour::red : Colour::none},
+                 std::to_string(lease.attempt_index),
+                 std::to_string(lease.lease_epoch),
+                 lease.lane_id,
+                 lease.namespace_});
+    table.print(globals.output);
+  });
 }
 
 }  // namespace

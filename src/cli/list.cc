@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "cli/execution_view.h"
 #include "cli/filter.h"
+#include "cli/page.h"
 
 #include <CLI/CLI.hpp>
 
@@ -56,20 +57,9 @@ Result<int> run_list(Globals& globals, const ListWords& words) {
     if (!page->next_cursor) break;
     query.cursor = *page->next_cursor;
   }
-  if (globals.output.json()) {
-    core::json::object document;
-    document["items"] = core::to_value(found.items);
-    if (found.next_cursor) document["next_cursor"] = *found.next_cursor;
-    globals.output.document(document);
-    return kDone;
-  }
-  if (found.items.empty()) {
-    globals.output.remark("Nothing matches.");
-    return kDone;
-  }
-  show_summaries(globals.output, found.items, now);
-  if (found.next_cursor) globals.output.remark(fmt::format("More follow: --cursor {}", *found.next_cursor));
-  return kDone;
+  return print_page(globals.output, found, "Nothing matches.", [&](const std::vector<ExecutionSummary>& items) {
+    show_summaries(globals.output, items, now);
+  });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "cli/output.h"
 
 #include "cli/format.h"
+#include "core/json_write.h"
 
 #include <unistd.h>
 
@@ -9,6 +10,31 @@
 
 namespace ff::cli {
 namespace {
+
+/// As the library writes it, but for numbers: 0.72 and not 7.2E-1.
+void add_json(std::string& out, const core::json::value& value) {
+  if (const auto* array = value.if_array()) {
+    out += '[';
+    for (const auto& item : *array) {
+      if (&item != array->begin()) out += ',';
+      add_json(out, item);
+    }
+    out += ']';
+  } else if (const auto* object = value.if_object()) {
+    out += '{';
+    for (const auto& member : *object) {
+      if (&member != object->begin()) out += ',';
+      core::write_quoted(out, member.key());
+      out += ':';
+      add_json(out, member.value());
+    }
+    out += '}';
+  } else if (const double* number = value.if_double()) {
+    core::write_json(out, *number);
+  } else {
+    out += core::json::serialize(value);
+  }
+}
 
 bool wants_colour() {
   const char* no_colour = std::getenv("NO_COLOR");
@@ -52,7 +78,11 @@ void Output::write(std::FILE* file, std::string_view text, bool new_line) {
 }
 
 void Output::line(std::string_view text) { write(out_, text, true); }
-void Output::document(const core::json::value& value) { write(out_, core::json::serialize(value), true); }
+void Output::document(const core::json::value& value) {
+  std::string text;
+  add_json(text, value);
+  write(out_, text, true);
+}
 void Output::raw(std::string_view bytes) { write(out_, bytes, false); }
 void Output::error_line(std::string_view text) { write(err_, text, true); }
 void Output::remark(std::string_view text) {

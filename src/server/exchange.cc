@@ -50,17 +50,17 @@ Response Exchange::dressed(Response response) const {
   return response;
 }
 
-std::optional<Server::Send> Exchange::end() {
-  std::optional<Server::Send> way;
+std::optional<Exchange::Left> Exchange::end() {
+  Left left;
   std::optional<std::uint64_t> number;
   {
     std::lock_guard guard(mutex);
     if (std::exchange(over, true)) return std::nullopt;
-    way = std::move(send);
+    left = {std::move(send), std::exchange(wait, {})};
     number = wait_number;
   }
   if (number) waits->remove(*number);
-  return way;
+  return left;
 }
 
 void Exchange::count(int status) {
@@ -70,28 +70,36 @@ void Exchange::count(int status) {
 }
 
 void Exchange::answer(Response response) {
-  if (auto way = end()) {
+  if (auto left = end()) {
     count(response.status);
-    return (*way)(dressed(std::move(response)));
+    return left->send(dressed(std::move(response)));
   }
   if (response.undelivered) response.undelivered();
   if (response.stream) response.stream->close();
 }
 
+void Exchange::expire(Response response) {
+  auto left = end();
+  if (!left) return;
+  count(response.status);
+  left->send(dressed(std::move(response)));
+  if (left->wait.give_up) left->wait.give_up();
+}
+
 bool Exchange::abandon() {
-  const bool was_open = end().has_value();
-  give_up();
-  return was_open;
+  const auto left = end();
+  if (left && left->wait.give_up) left->wait.give_up();
+  return left.has_value();
 }
 
 void Exchange::set_wait(Wait given) {
   std::unique_lock guard(mutex);
-  wait = given;
   waits_since_us = (*steady_us)();
   if (over) {
     guard.unlock();
     return given.give_up();
   }
+  wait = given;
   wait_number = waits->add(given.answer_now);
   const bool draining = !wait_number;
   guard.unlock();
@@ -101,15 +109,6 @@ void Exchange::set_wait(Wait given) {
 bool Exchange::is_waiting() {
   std::lock_guard guard(mutex);
   return !over && wait.give_up != nullptr;
-}
-
-void Exchange::give_up() {
-  std::function<void()> end_it;
-  {
-    std::lock_guard guard(mutex);
-    end_it = wait.give_up;
-  }
-  if (end_it) end_it();
 }
 
 }  // namespace ff::server

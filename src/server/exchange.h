@@ -57,17 +57,21 @@ struct Exchange {
   void count(int status);
   /// The first answer is sent; a later one is taken for undelivered.
   void answer(Response response);
+  /// Sends this, unless it was answered already, and gives up what still waits.
+  void expire(Response response);
   /// False when it was over already.
   bool abandon();
   /// Notes how the wait can be ended; it ends at once when nobody waits any more, or the server is draining.
   void set_wait(Wait given);
   bool is_waiting();
-  /// Tells whatever waits that nobody wants its answer.
-  void give_up();
 
  private:
-  /// The way to the caller, for whoever ends it first.
-  std::optional<Server::Send> end();
+  struct Left {
+    Server::Send send;  ///< the way to the caller
+    Wait wait;
+  };
+  /// For whoever ends it first. What waits may hold this exchange, so nothing of it is kept here.
+  std::optional<Left> end();
 };
 
 /// A refusal as an answer, with the headers that belong to its code.

@@ -57,8 +57,7 @@ void Pending::expire() const {
                     "The call took longer than the server allows. It may have been carried out: look, or repeat it with the "
                     "same id, key or handle.",
                     {}};
-  exchange_->answer(refusal(error, exchange_->request_id));
-  exchange_->give_up();
+  exchange_->expire(refusal(error, exchange_->request_id));
 }
 
 bool Pending::abandon() const { return exchange_->abandon(); }

@@ -137,6 +137,58 @@ TEST_F(ServerExecutions, T26_wait_ends_with_the_execution_or_with_the_time) {
   EXPECT_EQ(get(path(id, "/wait?wait_ms=60000")).text_at("public_state"), "cancelled");
 }
 
+/// However a wait ends, what it held is let go of.
+TEST_F(ServerExecutions, T26_nothing_is_kept_of_a_wait) {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<void>> calls;
+  server::ServerOptions options;
+  options.acting_for = [&](const core::Caller&) {
+    auto call = std::make_shared<std::shared_ptr<api::Backend>>(fabric.backend());
+    std::lock_guard guard(mutex);
+    calls.push_back(call);
+    return std::shared_ptr<api::Backend>(call, call->get());
+  };
+  start_server(std::move(options));
+  const std::string id = created();
+  auto all_gone = [&] {
+    std::lock_guard guard(mutex);
+    return std::all_of(calls.begin(), calls.end(), [](const auto& call) { return call.expired(); });
+  };
+  const std::string claim =
+      R"({"worker_id":"w","worker_instance_id":"w1","lanes":["other"],"wait_ms":60000})";
+  // A read that nobody wants any more ends with its time; a claim at once.
+  auto waits = [&](int wait_ms) {
+    return std::vector{json_request("GET", path(id, fmt::format("/wait?wait_ms={}", wait_ms)), ""),
+                       json_request("GET", path(id, fmt::format("/history?wait_ms={}", wait_ms)), ""),
+                       json_request("POST", "/v1/worker/claim", claim)};
+  };
+  for (const Request& request : waits(500)) {
+    auto [pending, future] = start(request);
+    pending.expire();
+    EXPECT_EQ(future.get().text_at("code"), "timeout");
+  }
+  EXPECT_TRUE(eventually(all_gone)) << "their time is over";
+  for (const Request& request : waits(500)) {
+    auto [pending, future] = start(request);
+    EXPECT_TRUE(pending.abandon());
+  }
+  EXPECT_TRUE(eventually(all_gone)) << "the callers have gone";
+  {
+    auto [pending, future] = start(waits(60'000)[0]);
+    auto [history, more] = start(waits(60'000)[1]);
+    EXPECT_EQ(post(path(id, "/cancel"), "").status, 200);
+    EXPECT_EQ(future.get().text_at("lifecycle_phase"), "terminal");
+    EXPECT_EQ(more.get().status, 200);
+  }
+  EXPECT_TRUE(eventually(all_gone)) << "it has happened";
+  {
+    auto [pending, future] = start(waits(60'000)[2]);
+    api->drain();
+    EXPECT_EQ(future.get().status, 200);
+  }
+  EXPECT_TRUE(eventually(all_gone)) << "the server shuts down";
+}
+
 TEST_F(ServerExecutions, T22_what_does_not_exist) {
   for (const char* rest : {"", "/wait", "/payload", "/result", "/attempts", "/history"}) {
     EXPECT_EQ(get(path(kOwnId, rest)).text_at("code"), "execution_not_found") << rest;
