@@ -56,22 +56,22 @@ std::optional<Exchange::Left> Exchange::end() {
   {
     std::lock_guard guard(mutex);
     if (std::exchange(over, true)) return std::nullopt;
-    left = {std::move(send), std::exchange(wait, {})};
+    left = {std::move(send), std::exchange(wait, {}), waits_since_us};
     number = wait_number;
   }
   if (number) waits->remove(*number);
   return left;
 }
 
-void Exchange::count(int status) {
+void Exchange::count(int status, std::optional<std::int64_t> since_us) {
   if (!requests) return;
-  const std::int64_t until_us = waits_since_us.value_or((*steady_us)());
+  const std::int64_t until_us = since_us.value_or((*steady_us)());
   requests->count(nowhere ? nullptr : match.route, method, status, static_cast<double>(until_us - began_us) / 1e6);
 }
 
 void Exchange::answer(Response response) {
   if (auto left = end()) {
-    count(response.status);
+    count(response.status, left->waits_since_us);
     return left->send(dressed(std::move(response)));
   }
   if (response.undelivered) response.undelivered();
@@ -81,7 +81,7 @@ void Exchange::answer(Response response) {
 void Exchange::expire(Response response) {
   auto left = end();
   if (!left) return;
-  count(response.status);
+  count(response.status, left->waits_since_us);
   left->send(dressed(std::move(response)));
   if (left->wait.give_up) left->wait.give_up();
 }
@@ -94,11 +94,11 @@ bool Exchange::abandon() {
 
 void Exchange::set_wait(Wait given) {
   std::unique_lock guard(mutex);
-  waits_since_us = (*steady_us)();
   if (over) {
     guard.unlock();
     return given.give_up();
   }
+  waits_since_us = (*steady_us)();
   wait = given;
   wait_number = waits->add(given.answer_now);
   const bool draining = !wait_number;

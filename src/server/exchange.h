@@ -54,7 +54,7 @@ struct Exchange {
   /// What every answer to this request has: its id, its length, what lets a page of another origin read it.
   Response dressed(Response response) const;
   /// Notes what became of it; how long it waited for something to happen does not count.
-  void count(int status);
+  void count(int status, std::optional<std::int64_t> since_us = std::nullopt);
   /// The first answer is sent; a later one is taken for undelivered.
   void answer(Response response);
   /// Sends this, unless it was answered already, and gives up what still waits.
@@ -69,6 +69,7 @@ struct Exchange {
   struct Left {
     Server::Send send;  ///< the way to the caller
     Wait wait;
+    std::optional<std::int64_t> waits_since_us;
   };
   /// For whoever ends it first. What waits may hold this exchange, so nothing of it is kept here.
   std::optional<Left> end();
