@@ -72,6 +72,7 @@ class Player {
   std::string some_handle();
   std::string submitted(const Submission& submission, const Result<Submitted>& answer);
   std::string claimed(Result<std::vector<ClaimedTask>> answer);
+  void wait_until_noted(const ClaimRequest& request);
   std::string all_attempts(const ExecutionId& id, std::uint32_t limit);
   std::string all_events(const ExecutionId& id, std::uint32_t limit);
   std::string all_pages(ListExecutions query);

@@ -2,6 +2,8 @@
 
 #include "model/player.h"
 
+#include <semaphore>
+
 namespace ff::test {
 
 // ---- working ------------------------------------------------------------------------------------------------------
@@ -27,9 +29,21 @@ std::string Player::claimed(Result<std::vector<ClaimedTask>> answer) {
   return (in_order ? "" : "out of order ") + text_of(*answer);
 }
 
+/// A claim is not kept waiting until its worker is noted as alive. What is called about the same worker behind it, and
+/// answered the same way, comes after that.
+void Player::wait_until_noted(const ClaimRequest& request) {
+  std::binary_semaphore answered(0);
+  world_.fabric.heartbeat({.worker_instance_id = request.worker_instance_id, .namespace_ = request.namespace_},
+                          [&](const Result<WorkerAlive>&) { answered.release(); });
+  answered.acquire();
+}
+
 std::string Player::claim() {
   const ClaimRequest request = arguments_.claim();
-  return fmt::format("{} {} -> {}", request.worker_instance_id, request.max, claimed(world_.fabric.claim(request)));
+  const std::string line =
+      fmt::format("{} {} -> {}", request.worker_instance_id, request.max, claimed(world_.fabric.claim(request)));
+  wait_until_noted(request);
+  return line;
 }
 
 std::string Player::claim_named() {

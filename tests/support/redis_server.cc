@@ -34,7 +34,8 @@ bool is_free(std::uint16_t port) {
 
 /// A port that is free together with the one 10,000 above it, where the servers of a cluster talk to each other.
 std::uint16_t free_port() {
-  static std::uint16_t next = static_cast<std::uint16_t>(20'000 + getpid() % 9'000);
+  // Programs that start together have neighbouring numbers, and look for ports at the same time: far apart.
+  static std::uint16_t next = static_cast<std::uint16_t>(20'000 + getpid() * std::int64_t{101} % 9'900);
   for (int tries = 0; tries < 10'000; ++tries) {
     next = static_cast<std::uint16_t>(next + 1 < 30'000 ? next + 1 : 20'000);
     if (is_free(next) && is_free(static_cast<std::uint16_t>(next + 10'000))) return next;
