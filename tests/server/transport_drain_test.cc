@@ -27,6 +27,9 @@ class TransportDrain : public TransportTest {
 };
 
 TEST_F(TransportDrain, T40_parked_polls_are_answered_and_running_tasks_finish) {
+  server::ServerOptions options;
+  options.metrics = [](server::MetricsText&) {};
+  serve({}, std::move(options));
   std::vector<std::pair<HttpClient, std::string>> workers;
   for (int i = 0; i < 20; ++i) workers.push_back(worker());
   const std::string id = created(R"("lane_id":"other")");
@@ -39,6 +42,7 @@ TEST_F(TransportDrain, T40_parked_polls_are_answered_and_running_tasks_finish) {
                : HttpClient::request_text("GET", path(id, "/wait?wait_ms=60000"))));
   }
   EXPECT_TRUE(claims_wait(100));
+  EXPECT_TRUE(eventually([&] { return get("/metrics").text.find("ff_http_waiters 200\n") != std::string::npos; }));
   start_drain(std::chrono::seconds(60));
   for (std::size_t i = 0; i < parked.size(); ++i) {
     const WireAnswer answer = parked[i].read_answer();
