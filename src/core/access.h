@@ -25,6 +25,8 @@ OrderKey order_key(const ExecutionRecord& record);
 
 /// Whether a claim may find it: waiting for a worker, or left behind by one; never when its cancel is owed.
 bool is_candidate(const ExecutionRecord& record);
+/// Whether claims are given the work of a lane in this state. One that drains still gives what it has.
+inline bool hands_out(LaneState state) { return state != LaneState::paused && state != LaneState::disabled; }
 
 /// The kinds of clocks that can ring for an execution.
 enum class TimerKind : std::uint8_t { delay, lease, attempt_timeout, deadline };

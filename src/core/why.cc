@@ -1,5 +1,7 @@
 #include "core/why.h"
 
+#include "core/access.h"
+
 #include <fmt/chrono.h>
 
 namespace ff::core {
@@ -62,7 +64,7 @@ Why waiting(const ExecutionRecord& record, const QueueSituation& situation) {
   const std::string& lane = record.lane_id();
   const std::string ahead = fmt::format("{}{}", situation.ahead, situation.ahead_is_bound ? "+" : "");
   std::string text;
-  if (situation.lane_state == LaneState::paused || situation.lane_state == LaneState::disabled) {
+  if (!hands_out(situation.lane_state)) {
     text = fmt::format("It waits for a worker, but lane '{}' is {}: resume the lane.", lane,
                        name_of(situation.lane_state));
   } else if (situation.workers && situation.workers->serving == 0) {

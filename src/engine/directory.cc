@@ -20,8 +20,7 @@ std::string Directory::name_of(const core::Queue& queue) {
 }
 
 bool Directory::open_for_claims(const LaneEntry& entry) const {
-  return !entry.lane ||
-         (entry.lane->lane_state != LaneState::paused && entry.lane->lane_state != LaneState::disabled);
+  return !entry.lane || core::hands_out(entry.lane->lane_state);
 }
 
 // ---- planning -----------------------------------------------------------------------------------------------------
@@ -241,14 +240,23 @@ bool Directory::has_work(const core::WorkerScope& worker) {
   return false;
 }
 
+bool Directory::is_known(const LaneEntry& entry) const {
+  return entry.refreshed_at != kNever &&
+         std::max(entry.refreshed_at, entry.lane_known_at) >= runtime_.steady_us() - kSecond;
+}
+
 bool Directory::knows(const std::vector<std::string>& lanes) {
   std::lock_guard guard(mutex_);
-  const SteadyUs since = runtime_.steady_us() - kSecond;
   return std::all_of(lanes.begin(), lanes.end(), [&](const std::string& lane_id) {
     auto it = lanes_.find(lane_id);
-    if (it == lanes_.end() || it->second.refreshed_at == kNever) return false;
-    return std::max(it->second.refreshed_at, it->second.lane_known_at) >= since;
+    return it != lanes_.end() && is_known(it->second);
   });
+}
+
+bool Directory::hands_out(const std::string& lane_id) {
+  std::lock_guard guard(mutex_);
+  auto it = lanes_.find(lane_id);
+  return it != lanes_.end() && is_known(it->second) && open_for_claims(it->second);
 }
 
 std::optional<LaneState> Directory::lane_state(const std::string& lane_id) {

@@ -29,10 +29,7 @@ class Directory final : public store::Planner {
 
   // ---- feeding ----
   /// Queues that gained candidates in a commit, and by how many.
-  struct Gain {
-    core::QueueRef queue;
-    std::uint32_t count = 0;
-  };
+  using Gain = store::Gain;
   std::vector<Gain> committed(const std::deque<store::Unit>& units);
 
   /// A re-read of one lane: take a ticket, read, then bring the result. What changed here meanwhile stays.
@@ -48,6 +45,8 @@ class Directory final : public store::Planner {
   /// Whether all queues of these lanes were read since the start, and the states of the lanes were read or written
   /// within the last second: one may have been closed since.
   bool knows(const std::vector<std::string>& lanes);
+  /// Whether the lane is known in that way, and gives its work to workers.
+  bool hands_out(const std::string& lane_id);
   /// The state of a lane if it was read or written within the last second.
   std::optional<LaneState> lane_state(const std::string& lane_id);
   /// Lanes that were claimed from within the last minute.
@@ -77,6 +76,7 @@ class Directory final : public store::Planner {
 
   static std::string name_of(const core::Queue& queue);
   bool open_for_claims(const LaneEntry& entry) const;
+  bool is_known(const LaneEntry& entry) const;
   std::uint32_t plan_lane(LaneEntry& entry, std::size_t claim_at, const core::Claim& claim, std::uint32_t want,
                           bool last, Promised& promised, std::vector<Row>& rows);
   void set_head(LaneEntry& entry, const std::string& name, QueueState& state, const core::OrderKey& head);

@@ -125,7 +125,8 @@ Result<void> Engine::boot() {
     if (!session) return std::unexpected(session.error());
     executors_.push_back(std::make_unique<Executor>(
         runtime_, std::move(*session), traits_, directory_, delivery_, metrics_,
-        [this](const std::deque<store::Unit>& units) { committed(units); },
+        Executor::Hooks{[this](std::span<const store::Gain> made) { return waiting_for(made); },
+                        [this](const std::deque<store::Unit>& units) { committed(units); }},
         Executor::Options{options_.batch_max, options_.queue_max}));
   }
   auto directory_reader = store_->open_reader();

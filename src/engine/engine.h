@@ -152,6 +152,9 @@ class Engine final : private store::ForeignWatcher {
   // Claims.
   void try_claim(PendingClaimPtr claim);
   void submit_claim(PendingClaimPtr claim);
+  std::unique_ptr<core::Operation> operation_of(PendingClaimPtr claim);
+  /// The oldest waiting claims that can take what a batch is about to put into queues.
+  store::BatchRun::Operations waiting_for(std::span<const store::Gain> made);
   void submit_named(PendingClaimPtr claim);
   void claimed(PendingClaimPtr claim, Result<core::LeasedTasks> result);
   void no_work(PendingClaimPtr claim);

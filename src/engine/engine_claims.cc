@@ -73,6 +73,22 @@ void Engine::try_claim(PendingClaimPtr claim) {
 
 void Engine::submit_claim(PendingClaimPtr claim) {
   Executor& executor = executor_for_claim(claim->claim);
+  executor.push(operation_of(std::move(claim)));
+}
+
+store::BatchRun::Operations Engine::waiting_for(std::span<const store::Gain> made) {
+  std::vector<store::Gain> open;
+  for (const auto& gain : made)
+    if (directory_.hands_out(gain.queue->lane_id)) open.push_back(gain);
+  store::BatchRun::Operations joining;
+  for (auto& claim : waiters_.wake(open)) {
+    joining.push_back(operation_of(std::move(claim)));
+    joining.back()->queued_at_us = runtime_.steady_us();
+  }
+  return joining;
+}
+
+std::unique_ptr<core::Operation> Engine::operation_of(PendingClaimPtr claim) {
   core::Claim request = claim->claim;
   // Each try draws its own ids from the seed, so that two leases never share one.
   claim->claim.ids = core::IdSource(runtime_.random_u64(), runtime_.random_u64());
@@ -84,7 +100,7 @@ void Engine::submit_claim(PendingClaimPtr claim) {
         claimed(std::move(claim), std::move(result));
       });
   operation->deliver_inline = inline_delivery;
-  executor.push(std::move(operation));
+  return operation;
 }
 
 void Engine::submit_named(PendingClaimPtr claim) {

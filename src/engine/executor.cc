@@ -129,7 +129,8 @@ bool Executor::take_batch() {
   run_load_ = 0;
   for (const auto& operation : batch) run_load_ += load_of(*operation);
   run_ = std::make_unique<store::BatchRun>(*session_, planner_, traits_, std::move(batch));
-  run_->on_commit = on_commit_;
+  run_->on_made = hooks_.on_made;
+  run_->on_commit = hooks_.on_commit;
   return true;
 }
 

@@ -48,20 +48,24 @@ class Executor final : public Loop {
     std::uint32_t batch_max = 500;
     std::uint32_t queue_max = 50'000;
   };
-  /// Called after each commit, before its answers are handed out.
-  using OnCommit = std::function<void(const std::deque<store::Unit>&)>;
+  struct Hooks {
+    /// The claims that wait for such work, to be served by the batch that makes it.
+    std::function<store::BatchRun::Operations(std::span<const store::Gain>)> on_made;
+    /// Called after each commit, before its answers are handed out.
+    std::function<void(const std::deque<store::Unit>&)> on_commit;
+  };
   /// Other work that needs the session, between two batches.
   using Task = std::move_only_function<void(store::Session&)>;
 
   Executor(Runtime& runtime, std::unique_ptr<store::Session> session, const store::StoreTraits& traits,
-           store::Planner& planner, Delivery& delivery, Metrics& metrics, OnCommit on_commit, Options options)
+           store::Planner& planner, Delivery& delivery, Metrics& metrics, Hooks hooks, Options options)
       : runtime_(runtime),
         session_(std::move(session)),
         traits_(traits),
         planner_(planner),
         delivery_(delivery),
         metrics_(metrics),
-        on_commit_(std::move(on_commit)),
+        hooks_(std::move(hooks)),
         options_(options) {}
 
   void start(std::string name) { runtime_.start(std::move(name), *this, runner_); }
@@ -91,7 +95,7 @@ class Executor final : public Loop {
   store::Planner& planner_;
   Delivery& delivery_;
   Metrics& metrics_;
-  OnCommit on_commit_;
+  Hooks hooks_;
   Options options_;
   ExecutorStats stats_;
 

@@ -18,7 +18,7 @@ class ExecutorTest : public test::BatchBench {
   void open(Executor::Options options = {}) {
     executor = std::make_unique<Executor>(
         runtime, std::make_unique<test::ScriptedSession>(*store->open_session(), script), store->traits(), planner,
-        delivery, metrics, [this](const auto&) { ++commits; }, options);
+        delivery, metrics, Executor::Hooks{{}, [this](const auto&) { ++commits; }}, options);
     delivery.start(runtime);
     executor->start("ff-executor");
   }

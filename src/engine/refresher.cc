@@ -52,7 +52,7 @@ void Engine::Refresher::refresh(const std::string& lane_id) {
     return;
   }
   auto gains = engine_.directory_.refreshed(lane_id, ticket, *heads, *lane);
-  if (lane->has_value() && ((*lane)->lane_state == LaneState::paused || (*lane)->lane_state == LaneState::disabled)) return;
+  if (lane->has_value() && !core::hands_out((*lane)->lane_state)) return;
   engine_.retry(engine_.waiters_.wake(gains));
 }
 

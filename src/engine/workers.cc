@@ -12,9 +12,11 @@ constexpr std::size_t kNotedMax = 100'000;
 }  // namespace
 
 Result<LiveWorkers::List> LiveWorkers::get(store::Reader& reader, TimeMs now) {
+  std::uint64_t changes = 0;
   {
     std::lock_guard guard(mutex_);
     if (known_ && now - read_at_ < kFreshMs && now >= read_at_) return known_;
+    changes = changes_;
   }
   auto live = std::make_shared<std::vector<core::WorkerRecord>>();
   std::string after;
@@ -28,6 +30,7 @@ Result<LiveWorkers::List> LiveWorkers::get(store::Reader& reader, TimeMs now) {
     after = page->back().id.key;
   }
   std::lock_guard guard(mutex_);
+  if (changes != changes_) return live;
   known_ = std::move(live);
   read_at_ = now;
   return known_;
@@ -36,6 +39,7 @@ Result<LiveWorkers::List> LiveWorkers::get(store::Reader& reader, TimeMs now) {
 void LiveWorkers::forget() {
   std::lock_guard guard(mutex_);
   known_.reset();
+  ++changes_;
 }
 
 bool NotedClaimers::due(const std::string& namespace_, const std::string& worker_instance_id, std::uint64_t every_ms,

@@ -23,6 +23,7 @@ class LiveWorkers {
   std::mutex mutex_;
   List known_;
   TimeMs read_at_ = 0;
+  std::uint64_t changes_ = 0;  ///< a list that was read before the last one is not kept
 };
 
 /// Workers whose claims were noted as signs of life a moment ago.

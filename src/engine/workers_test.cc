@@ -13,6 +13,7 @@ class Registry final : public test::IdleReader {
   Result<std::vector<core::Document>> documents(core::DocumentKind, const std::string& after,
                                                 std::uint32_t limit) override {
     ++looks;
+    std::exchange(meanwhile, [] {})();
     std::vector<core::Document> page;
     for (const auto& document : all)
       if (document.id.key > after && page.size() < limit) page.push_back(document);
@@ -28,6 +29,7 @@ class Registry final : public test::IdleReader {
 
   std::vector<core::Document> all;
   int looks = 0;
+  std::function<void()> meanwhile = [] {};
 };
 
 TEST(LiveWorkersTest, the_registry_is_read_once_a_second_or_after_a_change) {
@@ -43,6 +45,17 @@ TEST(LiveWorkersTest, the_registry_is_read_once_a_second_or_after_a_change) {
   EXPECT_EQ(live.get(registry, 10'999).value()->size(), 2U);
   EXPECT_EQ(live.get(registry, 12'000).value()->size(), 0U);
   EXPECT_EQ(registry.looks, 3);
+}
+
+TEST(LiveWorkersTest, a_list_that_was_read_before_a_change_is_not_kept) {
+  Registry registry;
+  LiveWorkers live;
+  registry.meanwhile = [&] { live.forget(); };
+  EXPECT_EQ(live.get(registry, 10'000).value()->size(), 0U);
+  registry.add("a", 10'000);
+  EXPECT_EQ(live.get(registry, 10'000).value()->size(), 1U);
+  EXPECT_EQ(live.get(registry, 10'000).value()->size(), 1U);
+  EXPECT_EQ(registry.looks, 2);
 }
 
 TEST(NotedClaimersTest, one_note_in_a_while) {

@@ -174,5 +174,118 @@ TEST_F(BatchClaimsTest, a_claim_that_is_repeated_with_its_key_gets_the_same_task
   EXPECT_THAT(other, ElementsAre(id(3)));
 }
 
+/// Batches that somebody waits for: claims that join one as soon as it has made something.
+class BatchJoinTest : public BatchClaimsTest {
+ protected:
+  /// Runs the batch; `joining` are the claims that wait, in order.
+  std::string run_with(Operations operations, Operations joining) {
+    BatchRun batch = start(std::move(operations));
+    batch.on_made = [&](std::span<const Gain> gains) {
+      ++asked;
+      made = 0;
+      for (const auto& gain : gains) made += gain.count;
+      return std::exchange(joining, {});
+    };
+    std::string states = finish(batch);
+    commits = batch.commits();
+    return states;
+  }
+  core::ExecutionRecord stored(const ExecutionId& which) {
+    return (*(*store->open_reader())->execution(which))->record;
+  }
+
+  int asked = 0;
+  std::uint32_t made = 0;
+  std::uint64_t commits = 0;
+};
+
+TEST_F(BatchJoinTest, who_waits_gets_what_is_submitted_in_the_same_commit) {
+  for (auto character : {MemoryCharacter::serial, MemoryCharacter::locking, MemoryCharacter::optimistic}) {
+    SCOPED_TRACE(static_cast<int>(character));
+    use(character);
+    std::vector<ExecutionId> first, second;
+    EXPECT_EQ(run_with(batch(create(id(1)), create(id(2), 5), create(id(3))), batch(claim(2, first), claim(9, second))),
+              "");
+    EXPECT_EQ(made, 3U);
+    EXPECT_EQ(commits, 1U);
+    EXPECT_THAT(first, ElementsAre(id(2), id(1))) << "in the order of the queue";
+    EXPECT_THAT(second, ElementsAre(id(3)));
+    EXPECT_EQ(stored(id(1)).counters.current_lease_epoch, 1U);
+    EXPECT_EQ(stored(id(1)).version, 2U) << "submitted, then leased";
+  }
+}
+
+TEST_F(BatchJoinTest, what_waits_in_the_store_is_given_first) {
+  waiting(1);
+  std::vector<ExecutionId> got;
+  planner.plans = {{take(0, 1)}};
+  EXPECT_EQ(run_with(batch(create(id(2), 9)), batch(claim(1, got))), "");
+  EXPECT_THAT(got, ElementsAre(id(1)));
+  EXPECT_TRUE(core::is_candidate(stored(id(2))));
+}
+
+TEST_F(BatchJoinTest, only_work_that_is_new_and_ready_is_offered) {
+  run(batch(create(id(1))));
+  std::vector<ExecutionId> got;
+  Log log;
+  EXPECT_EQ(run_with(batch(touch(log, id(1)), create(id(1))), batch(claim(1, got))), "");
+  EXPECT_EQ(asked, 0) << "it was there before";
+  auto owed = any(log);
+  owed->wants = [](const auto&, core::Reads& out) { out.execution(id(2)); };
+  owed->does = [](core::WorkingSet& set, TimeMs now) {
+    core::ExecutionRecord after = *set.execution(id(2));
+    after.hold.cancel_owed = CancelOwed::now;
+    core::Writes writes(now);
+    writes.update(*set.execution(id(2)), std::move(after));
+    set.apply(std::move(writes));
+  };
+  EXPECT_EQ(run_with(batch(create(id(2)), std::move(owed)), batch(claim(1, got))), "");
+  EXPECT_EQ(asked, 0) << "made, and no candidate any more";
+  EXPECT_THAT(got, IsEmpty());
+}
+
+TEST_F(BatchJoinTest, who_serves_another_lane_gets_nothing) {
+  std::vector<ExecutionId> got, other;
+  auto elsewhere = claim(5, other);
+  const_cast<core::Claim&>(elsewhere->request()).worker.lanes = {"elsewhere"};
+  EXPECT_EQ(run_with(batch(create(id(1))), batch(std::move(elsewhere), claim(5, got))), "");
+  EXPECT_THAT(other, IsEmpty());
+  EXPECT_THAT(got, ElementsAre(id(1)));
+}
+
+TEST_F(BatchJoinTest, after_a_conflict_they_are_claims_like_others) {
+  for (auto character : {MemoryCharacter::serial, MemoryCharacter::locking, MemoryCharacter::optimistic}) {
+    SCOPED_TRACE(static_cast<int>(character));
+    use(character);
+    submitted.clear();
+    asked = 0;
+    bool first = true;
+    script->conflicts = [&](const Unit&) { return std::exchange(first, false); };
+    std::vector<ExecutionId> got;
+    EXPECT_EQ(run_with(batch(create(id(1))), batch(claim(1, got))), "w");
+    EXPECT_EQ(asked, 1);
+    EXPECT_THAT(planner.returned, IsEmpty()) << "no queue has had it";
+    EXPECT_THAT(got, IsEmpty()) << "its caller looks again";
+    ASSERT_EQ(submitted.size(), 1U);
+    EXPECT_TRUE(submitted[0]);
+    EXPECT_TRUE(core::is_candidate(stored(id(1))));
+    script->conflicts = {};
+  }
+}
+
+TEST_F(BatchJoinTest, a_store_that_is_gone_answers_them_too) {
+  script->save = {std::unexpected(Error{ErrorCode::store_unavailable, "gone", {}})};
+  Log log;
+  std::vector<ExecutionId> got;
+  bool refused = false;
+  core::Claim request;
+  request.worker.lanes = {"default"};
+  auto waits = std::make_unique<core::ClaimOperation>(
+      request, [&](Result<core::LeasedTasks> tasks) { refused = !tasks && tasks.error().code == ErrorCode::store_unavailable; });
+  EXPECT_EQ(run_with(batch(create(id(1))), batch(std::move(waits))), "");
+  EXPECT_TRUE(refused);
+  EXPECT_THAT(planner.returned, IsEmpty());
+}
+
 }  // namespace
 }  // namespace ff::store

@@ -104,6 +104,7 @@ void BatchRun::make_units() {
   units_.clear();
   claims_.clear();
   offers_.clear();
+  made_.clear();
   deferred_.clear();
   take_round_ = 0;
   claim_at_ = 0;
@@ -207,98 +208,8 @@ BatchRun::State BatchRun::decide() {
                                        operation->name(), kReadRoundsMax),
                            {}});
     }
+  let_waiting_join();
   stage_ = claims_.empty() ? Stage::save : Stage::claims;
-  return State::working;
-}
-
-/// Claims that are repeated with their key get what they hold already. These rows are only looked at: locking them now,
-/// after others, would break the order of locks.
-BatchRun::State BatchRun::claims() {
-  for (; claim_at_ < claims_.size(); ++claim_at_) {
-    core::ClaimOperation& claim = *claims_[claim_at_];
-    if (!claim.request().claim_key) continue;
-    auto held = session_.claimed_under(claim.request().worker.worker_instance_id, *claim.request().claim_key);
-    if (!held) return fault(held.error());
-    if (held->empty()) continue;
-    Unit& unit = traits_.units_share_batch ? units_.front() : units_.emplace_back();
-    std::vector<Reads> reads;
-    Reads& wanted = reads.emplace_back(unit.set);
-    for (const auto& id : *held) {
-      wanted.execution(id);
-      wanted.info(id);
-      wanted.payload(id);
-    }
-    Unit* units[] = {&unit};
-    auto loaded = session_.load(units, reads, LoadMode::discover);
-    if (!loaded) return fault(loaded.error());
-    if (*loaded == Step::blocked) {
-      if (!traits_.units_share_batch) units_.pop_back();
-      return State::blocked;
-    }
-    std::vector<core::OrderKey> repeated;  // told in the order in which they were taken, whatever order the store has
-    for (const auto& id : *held) {
-      const ExecutionRecord* record = unit.set.execution(id);
-      if (record && record->is_live(unit.now) && core::is_repeated_claim(*record, claim.request()))
-        repeated.push_back(core::order_key(*record));
-    }
-    std::sort(repeated.begin(), repeated.end());
-    for (const auto& key : repeated) claim.repeat(key.id, unit.set);
-  }
-  stage_ = Stage::take;
-  return State::working;
-}
-
-BatchRun::State BatchRun::take() {
-  if (rows_.empty()) {
-    if (take_round_ < kTakeRoundsMax) rows_ = planner_.plan(claims_, take_round_ + 1 == kTakeRoundsMax);
-    if (rows_.empty()) {
-      stage_ = Stage::save;
-      return State::working;
-    }
-  }
-  // Rows of one queue are one take; each claim gets its share in the order of the plan.
-  std::vector<TakeRow> merged;
-  std::vector<std::size_t> merged_of(rows_.size());
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const TakeRow& row = rows_[i].take;
-    auto same = std::find_if(merged.begin(), merged.end(), [&](const TakeRow& other) {
-      return other.queue == row.queue && other.priority_floor == row.priority_floor;
-    });
-    merged_of[i] = static_cast<std::size_t>(same - merged.begin());
-    if (same == merged.end())
-      merged.push_back(row);
-    else
-      same->count += row.count;
-  }
-  std::vector<Taken> taken;
-  auto done = session_.take(merged, units_, taken);
-  if (!done) return fault(done.error());
-  if (*done == Step::blocked) return State::blocked;
-
-  std::vector<std::size_t> next(merged.size(), 0);
-  std::vector<Taken> by_row(rows_.size());
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const Taken& from = taken[merged_of[i]];
-    std::size_t& at = next[merged_of[i]];
-    core::ClaimOperation& claim = *claims_[rows_[i].claim];
-    by_row[i].next_head = from.next_head;
-    for (std::uint32_t given = 0; given < rows_[i].take.count && at < from.candidates.size() && claim.wanted() > 0;
-         ++at, ++given) {
-      const auto& [unit, id] = from.candidates[at];
-      if (!claim.offer(id, unit->set, unit->now)) continue;
-      offers_.push_back({rows_[i].claim, unit, rows_[i].take.queue, core::order_key(*unit->set.execution(id))});
-      by_row[i].candidates.emplace_back(unit, id);
-    }
-    // Candidates that no claim wanted are still at the head of their queue.
-    if (at < from.candidates.size()) {
-      const auto& [unit, id] = from.candidates[at];
-      if (const ExecutionRecord* left = unit->set.execution(id); left && core::is_candidate(*left))
-        by_row[i].next_head = core::order_key(*left);
-    }
-  }
-  planner_.took(rows_, by_row);
-  rows_.clear();
-  ++take_round_;
   return State::working;
 }
 
@@ -323,7 +234,7 @@ BatchRun::State BatchRun::save() {
   }
   in_transaction_ = false;
   for (const auto& offer : offers_)
-    if (offer.unit->outcome == Unit::Outcome::conflict) planner_.gave_back(offer.queue, offer.key);
+    if (offer.queue && offer.unit->outcome == Unit::Outcome::conflict) planner_.gave_back(offer.queue, offer.key);
   if (traits_.units_share_batch && !units.empty() && units.front()->outcome == Unit::Outcome::conflict)
     return conflict();
   if (on_commit) on_commit(units_);
@@ -402,7 +313,8 @@ BatchRun::State BatchRun::fault(Error error) {
   if (in_transaction_) session_.rollback();
   in_transaction_ = false;
   rows_.clear();
-  for (const auto& offer : std::exchange(offers_, {})) planner_.gave_back(offer.queue, offer.key);
+  for (const auto& offer : std::exchange(offers_, {}))
+    if (offer.queue) planner_.gave_back(offer.queue, offer.key);
   if (error.code == ErrorCode::retry_exhausted) return conflict();
   // A fault that is not the store's own absence may come from one operation: run them apart before refusing.
   const bool whole_store = error.category() == ErrorCategory::transport || error.category() == ErrorCategory::limit;

@@ -26,6 +26,12 @@ class Planner {
   virtual void gave_back(const QueueRef& queue, const OrderKey& key) = 0;
 };
 
+/// Candidates that came into one queue.
+struct Gain {
+  QueueRef queue;
+  std::uint32_t count = 0;
+};
+
 /// Rounds of reads that depend on each other, and of takes for claims that came up short.
 inline constexpr int kReadRoundsMax = 3;
 inline constexpr int kTakeRoundsMax = 3;
@@ -57,6 +63,9 @@ class BatchRun {
   /// Operations that have their answers; moves them out.
   Operations take_answered();
 
+  /// Called with what the batch is about to put into queues: claims that wait for it join the batch. Once; after a
+  /// conflict they are claims like others.
+  std::function<Operations(std::span<const Gain>)> on_made;
   /// Called after each commit with its committed units, on the thread that steps.
   std::function<void(const std::deque<Unit>&)> on_commit;
 
@@ -69,6 +78,8 @@ class BatchRun {
   State decide();
   State claims();
   State take();
+  void let_waiting_join();
+  void give_what_was_made();
   State save();
   State fault(Error error);
   State conflict();
@@ -106,10 +117,17 @@ class BatchRun {
   struct Offer {
     std::size_t claim;
     Unit* unit;
-    QueueRef queue;
+    QueueRef queue;  ///< from which it was taken; none: the batch has made it
     OrderKey key;
   };
   std::vector<Offer> offers_;
+  struct Made {
+    OrderKey key;
+    Unit* unit;
+  };
+  std::vector<Made> made_;
+  std::size_t first_joined_ = 0;  ///< of `claims_`
+  bool has_joined_ = false;
   std::vector<Planner::Row> rows_;
 };
 

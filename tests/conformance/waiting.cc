@@ -88,6 +88,68 @@ TEST_P(Scheduling, T30_create_wakes) {
   EXPECT_THAT(waiter.answer(), SizeIs(1));
 }
 
+TEST_P(Scheduling, T30_what_a_waiting_claim_gets_at_once_is_stored_like_any_lease) {
+  ClaimRequest waits = request("w1", 3);
+  waits.idempotency_key = "k";
+  Waiter waiter(fabric, waits);
+  ASSERT_TRUE(all_wait(engine(), 1));
+  Submission submission = job();
+  submission.payload = "input";
+  submission.tags = {{"colour", "red"}};
+  submission.priority = 3;
+  const auto id = submit(submission);
+  const auto tasks = waiter.answer();
+  ASSERT_THAT(tasks, SizeIs(1));
+  EXPECT_EQ(tasks[0].execution.execution_id, id);
+  EXPECT_EQ(tasks[0].payload, "input");
+  EXPECT_EQ(tasks[0].execution.tags.at("colour"), "red");
+  EXPECT_EQ(tasks[0].execution.priority, 3);
+
+  EXPECT_EQ(vector_of(id), kRunning);
+  const Execution execution = get(id);
+  EXPECT_EQ(execution.lease->worker_instance_id, "w1");
+  EXPECT_EQ(execution.lease->lease_epoch, 1U);
+  EXPECT_THAT(must(fabric.attempts({.execution_id = id})).items, SizeIs(1));
+  EXPECT_THAT(must(fabric.history({.execution_id = id})).items, SizeIs(1)) << "one lease";
+  EXPECT_THAT(must(fabric.claim(request("w2"))), IsEmpty()) << "it stands in no queue";
+  const auto again = must(fabric.claim(waits));
+  ASSERT_THAT(again, SizeIs(1));
+  EXPECT_EQ(again[0].handle, tasks[0].handle) << "found by its claim key";
+
+  clock->advance(30'001);
+  ASSERT_TRUE(eventually([&] { return vector_of(id) != kRunning; })) << "its lease runs out like others";
+  const ClaimedTask reclaimed = must(fabric.claim(request("w2"))).at(0);
+  EXPECT_EQ(reclaimed.kind, HandleKind::reclaimed);
+  EXPECT_EQ(reclaimed.lease_epoch, 2U);
+  must(complete(reclaimed));
+  EXPECT_THAT(must(fabric.attempts({.execution_id = id})).items, SizeIs(2));
+}
+
+TEST_P(Scheduling, T30_several_waiting_claims_share_what_comes) {
+  Waiter first(fabric, request("w1", 2));
+  ASSERT_TRUE(all_wait(engine(), 1));
+  Waiter second(fabric, request("w2", 1));
+  ASSERT_TRUE(all_wait(engine(), 2));
+  for (int i = 0; i < 3; ++i) submit();
+  std::set<ExecutionId> given;
+  for (const auto& task : first.answer()) given.insert(task.execution.execution_id);
+  for (const auto& task : second.answer()) given.insert(task.execution.execution_id);
+  for (const auto& task : must(fabric.claim(request("w3", 9)))) given.insert(task.execution.execution_id);
+  EXPECT_THAT(given, SizeIs(3)) << "each one once";
+}
+
+TEST_P(Scheduling, T30_a_paused_lane_gives_nothing_to_who_waits) {
+  Waiter waiter(fabric, request());
+  ASSERT_TRUE(all_wait(engine(), 1));
+  must(fabric.pause_lane("default"));
+  const auto id = submit();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(waiter.answered());
+  EXPECT_EQ(vector_of(id), kWaitingFirst);
+  must(fabric.resume_lane("default"));
+  EXPECT_THAT(waiter.answer(), SizeIs(1));
+}
+
 TEST_P(Scheduling, T30_delay_due_wakes) {
   Submission later = job();
   later.delay_ms = 3'600'000;

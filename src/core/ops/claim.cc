@@ -241,7 +241,7 @@ Decision<LeasedTasks> decide(const ClaimNamed& op, const Records& in, TimeMs now
   }
   const Lane* lane = op.known_lane_state ? nullptr : in.lane(record->lane_id());
   const LaneState lane_state = op.known_lane_state.value_or(lane ? lane->lane_state : LaneState::active);
-  if (lane_state == LaneState::paused || lane_state == LaneState::disabled)
+  if (!hands_out(lane_state))
     return refuse_after_loss(not_eligible(*record, fmt::format("lane {}", name_of(lane_state))));
 
   if (auto missing = missing_capabilities(worker, *record->queue); !missing.empty()) {
