@@ -223,8 +223,9 @@ bool Service::drain() {
 bool Service::close_store(std::int64_t within_ms) {
   auto closed = std::make_shared<std::promise<void>>();
   auto future = closed->get_future();
-  std::thread([fabric = fabric_, closed] {
-    fabric.close();
+  std::thread([fabric = std::make_unique<Fabric>(fabric_), closed]() mutable {
+    fabric->close();
+    fabric.reset();  // the last one to let go is whoever waits here: the process may end right after
     closed->set_value();
   }).detach();
   if (future.wait_for(std::chrono::milliseconds(within_ms)) == std::future_status::ready) return true;
