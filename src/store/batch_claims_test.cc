@@ -19,6 +19,19 @@ class BatchClaimsTest : public test::BatchBench {
   void waiting(int count) {
     for (int i = 1; i <= count; ++i) run(batch(create(id(i))));
   }
+  /// Takes the execution out of its queue.
+  std::unique_ptr<test::AnyOperation> owe_cancel(Log& log, const ExecutionId& which) {
+    auto operation = any(log);
+    operation->wants = [which](const auto&, core::Reads& out) { out.execution(which); };
+    operation->does = [which](core::WorkingSet& set, TimeMs now) {
+      core::ExecutionRecord after = *set.execution(which);
+      after.hold.cancel_owed = CancelOwed::now;
+      core::Writes writes(now);
+      writes.update(*set.execution(which), std::move(after));
+      set.apply(std::move(writes));
+    };
+    return operation;
+  }
 };
 
 TEST_F(BatchClaimsTest, candidates_are_dealt_out_in_the_order_of_the_plan) {
@@ -41,17 +54,8 @@ TEST_F(BatchClaimsTest, claims_come_after_everything_else_of_the_batch) {
   run(batch(claim(1, got), create(id(1))));
   EXPECT_THAT(got, IsEmpty()) << "what the batch itself submits is taken by the next one";
   Log log;
-  auto remove = any(log);
-  remove->wants = [](const auto&, core::Reads& out) { out.execution(id(1)); };
-  remove->does = [](core::WorkingSet& set, TimeMs now) {
-    core::ExecutionRecord after = *set.execution(id(1));
-    after.hold.cancel_owed = CancelOwed::now;
-    core::Writes writes(now);
-    writes.update(*set.execution(id(1)), std::move(after));
-    set.apply(std::move(writes));
-  };
   planner.plans = {{take(0, 1)}};
-  run(batch(claim(1, got), std::move(remove)));
+  run(batch(claim(1, got), owe_cancel(log, id(1))));
   EXPECT_THAT(got, IsEmpty()) << "what the batch takes out of the queue is not leased";
 }
 
@@ -230,16 +234,7 @@ TEST_F(BatchJoinTest, only_work_that_is_new_and_ready_is_offered) {
   Log log;
   EXPECT_EQ(run_with(batch(touch(log, id(1)), create(id(1))), batch(claim(1, got))), "");
   EXPECT_EQ(asked, 0) << "it was there before";
-  auto owed = any(log);
-  owed->wants = [](const auto&, core::Reads& out) { out.execution(id(2)); };
-  owed->does = [](core::WorkingSet& set, TimeMs now) {
-    core::ExecutionRecord after = *set.execution(id(2));
-    after.hold.cancel_owed = CancelOwed::now;
-    core::Writes writes(now);
-    writes.update(*set.execution(id(2)), std::move(after));
-    set.apply(std::move(writes));
-  };
-  EXPECT_EQ(run_with(batch(create(id(2)), std::move(owed)), batch(claim(1, got))), "");
+  EXPECT_EQ(run_with(batch(create(id(2)), owe_cancel(log, id(2))), batch(claim(1, got))), "");
   EXPECT_EQ(asked, 0) << "made, and no candidate any more";
   EXPECT_THAT(got, IsEmpty());
 }
@@ -275,8 +270,6 @@ TEST_F(BatchJoinTest, after_a_conflict_they_are_claims_like_others) {
 
 TEST_F(BatchJoinTest, a_store_that_is_gone_answers_them_too) {
   script->save = {std::unexpected(Error{ErrorCode::store_unavailable, "gone", {}})};
-  Log log;
-  std::vector<ExecutionId> got;
   bool refused = false;
   core::Claim request;
   request.worker.lanes = {"default"};
