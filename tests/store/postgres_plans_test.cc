@@ -19,7 +19,7 @@ constexpr const Sql* kAll[] = {
     &sql::kMoveNewToDone, &sql::kStillSame, &sql::kMoveToCore, &sql::kUpdateDone, &sql::kStillFree, &sql::kDeleteCore, &sql::kDeleteDone, &sql::kTagsCore,
     &sql::kTagsDone, &sql::kAttemptsCore, &sql::kAttemptsDone, &sql::kTagInsert, &sql::kTagDelete, &sql::kLanes,
     &sql::kLanesAfter, &sql::kLaneInsert, &sql::kLaneUpdate, &sql::kKeys, &sql::kKeyInsert, &sql::kKeyUpdate,
-    &sql::kKeyDelete, &sql::kKeysExpired, &sql::kShardLocks, &sql::kEventInsert, &sql::kEventInsertMore, &sql::kHistory, &sql::kKeptFrom,
+    &sql::kKeyDelete, &sql::kKeysExpired, &sql::kEventInsert, &sql::kEventInsertMore, &sql::kHistory, &sql::kKeptFrom,
     &sql::kNow, &sql::kFind, &sql::kPayloadOf, &sql::kResultOf, &sql::kAttemptsOf, &sql::kLogPlacesOf,
     &sql::kListNewest, &sql::kListOldest, &sql::kListRaised, &sql::kTaggedNewest, &sql::kTaggedOldest, &sql::kLeases, &sql::kAllCore,
     &sql::kAllDone, &sql::kCandidateCounts, &sql::kTerminalCount, &sql::kDueCount, &sql::kOldestCandidate,

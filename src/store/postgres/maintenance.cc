@@ -15,7 +15,7 @@ constexpr TimeMs kAheadMs = 10 * 60'000;
 /// A partition is dropped this long after the last of its rows may have been wanted.
 constexpr TimeMs kDropAfterMs = 10 * 60'000;
 /// Dead rows from which on the hot table is vacuumed: so many, and a quarter of those that live.
-constexpr std::int64_t kDeadRowsMin = 20'000;
+constexpr std::int64_t kDeadRowsMin = 50'000;
 constexpr auto kVacuumMax = 600s;
 constexpr std::chrono::seconds kVacuumPause = 5s, kVacuumPauseMax = 300s;
 

@@ -354,10 +354,13 @@ std::size_t PostgresSession::queue_writes() {
   queue_if(removed_tags_, sql::kTagDelete);
   queue_if(added_tags_, sql::kTagInsert);
   if (events_.empty()) return places_at;
-  connection_.queue(sql::kShardLocks, Params().array(shards_));
-  for (auto& rows : events_)
-    connection_.queue(&rows == &events_.front() ? sql::kEventInsert : sql::kEventInsertMore,
-                      rows.params(events_.size() == 1));
+  for (auto& rows : events_) {
+    Params params = rows.params(events_.size() == 1);
+    if (&rows == &events_.front())
+      connection_.queue(sql::kEventInsert, params.array(shards_));
+    else
+      connection_.queue(sql::kEventInsertMore, std::move(params));
+  }
   return places_at;
 }
 

@@ -327,18 +327,19 @@ inline constexpr Sql kDocumentDelete[] = FF_EACH_DOCUMENT("document_delete", FF_
 
 // ---- events -------------------------------------------------------------------------------------------------------
 
-/// Held to the end of the transaction: whoever draws the next id of a shard does so after this commit is visible.
-inline constexpr Sql kShardLocks{
-    "shard_locks",
-    "SELECT pg_advisory_xact_lock('ff_event_log'::regclass::oid::integer, s) FROM unnest($1::integer[]) AS s"};
-/// All events that a batch writes to one partition are one row. The first row of a batch draws the block.
+/// All events that a batch writes to one partition are one row.
 #define FF_EVENT_INSERT(block)                                                                                        \
   "INSERT INTO ff_event_log (event_id, slot, latest_at_ms, execution_ids, leases, shards, shapes, earlier, offsets, "  \
-  "occurred_at_ms, lease_epochs, queue_ids, whats, attempt_indexes, workers, reasons, extras) VALUES ("               \
+  "occurred_at_ms, lease_epochs, queue_ids, whats, attempt_indexes, workers, reasons, extras) SELECT "                \
   block "('ff_event_block'), $1::integer, $2::bigint, $3::bytea[], $4::bytea[], $5::integer[], $6::integer[], "        \
   "$7::bytea[], $8::integer[], $9::bigint[], $10::bigint[], $11::integer[], $12::integer[], $13::integer[], "         \
-  "$14::text[], $15::text[], $16::text[])"
-inline constexpr Sql kEventInsert{"event_insert", FF_EVENT_INSERT("nextval")};
+  "$14::text[], $15::text[], $16::text[]"
+/// The first row of a batch draws the block, after the locks of its shards. Those are held to the end of the transaction:
+/// whoever draws the next id of a shard does so after this commit is visible.
+inline constexpr Sql kEventInsert{
+    "event_insert",
+    FF_EVENT_INSERT("nextval") " FROM (SELECT count(pg_advisory_xact_lock('ff_event_log'::regclass::oid::integer, s)) AS "
+    "locks FROM unnest($17::integer[]) AS s) held WHERE held.locks > 0"};
 inline constexpr Sql kEventInsertMore{"event_insert_more", FF_EVENT_INSERT("currval")};
 /// The ids of a block, each second of them that of an event.
 inline constexpr std::int64_t kEventBlock = 1'048'576;
