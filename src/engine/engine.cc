@@ -120,13 +120,14 @@ Result<void> Engine::boot() {
   sealer_ = std::make_unique<HandleSealer>(dataset_);
 
   const std::uint32_t count = options_.executors > 0 ? options_.executors : traits_.executors;
+  homes_.emplace(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     auto session = store_->open_session();
     if (!session) return std::unexpected(session.error());
     executors_.push_back(std::make_unique<Executor>(
         runtime_, std::move(*session), traits_, directory_, delivery_, metrics_,
         Executor::Hooks{[this](std::span<const store::Gain> made) { return waiting_for(made); },
-                        [this](const std::deque<store::Unit>& units) { committed(units); }},
+                        [this, i](const std::deque<store::Unit>& units) { committed(units, i); }},
         Executor::Options{options_.batch_max, options_.queue_max}));
   }
   auto directory_reader = store_->open_reader();
@@ -207,7 +208,14 @@ void Engine::abandon() {
 }
 
 Executor& Engine::executor_for(const ExecutionId& id) {
-  return *executors_[std::hash<ExecutionId>{}(id) % executors_.size()];
+  return *executors_[homes_->of(id).value_or(std::hash<ExecutionId>{}(id) % executors_.size())];
+}
+
+Executor& Engine::idlest(Executor& of_equals) {
+  Executor* best = &of_equals;
+  for (const auto& executor : executors_)
+    if (executor->load() < best->load()) best = executor.get();
+  return *best;
 }
 
 Executor& Engine::executor_for_lane(const std::string& lane_id) { return executor_for_name(lane_id); }
@@ -220,14 +228,11 @@ Executor& Engine::executor_for_name(std::string_view name) {
 /// that run at the same time pass over what the other has just taken up: the last of a queue are better given out by one.
 /// Repeats of a claim with its key meet in one executor.
 Executor& Engine::executor_for_claim(const core::Claim& claim) {
-  Executor* best = &executor_for_lane(claim.worker.lanes.front());
-  if (claim.claim_key || best->load() < kBusyLoad) return *best;
-  for (const auto& executor : executors_)
-    if (executor->load() < best->load()) best = executor.get();
-  return *best;
+  Executor& of_lane = executor_for_lane(claim.worker.lanes.front());
+  return claim.claim_key || of_lane.load() < kBusyLoad ? of_lane : idlest(of_lane);
 }
 
-void Engine::committed(const std::deque<store::Unit>& units) {
+void Engine::committed(const std::deque<store::Unit>& units, std::size_t executor) {
   auto gains = directory_.committed(units);
   if (sweeps_) sweeps_->committed(units);
   lane_rates_.committed(units, runtime_.steady_us());
@@ -238,6 +243,7 @@ void Engine::committed(const std::deque<store::Unit>& units) {
     auto& set = const_cast<core::WorkingSet&>(unit.set);
     for (const auto& slot : set.executions().slots()) {
       if (!slot.dirty) continue;
+      if (slot.value && slot.value->is_leased()) homes_->leased(slot.key, executor);
       changes_.changed(slot.key, !slot.value || slot.value->is_terminal());
       if (named) retry(waiters_.wake(slot.key));
     }

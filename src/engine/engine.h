@@ -10,6 +10,7 @@
 #include "engine/directory.h"
 #include "engine/executor.h"
 #include "engine/handles.h"
+#include "engine/homes.h"
 #include "engine/lane_rates.h"
 #include "log/log.h"
 #include "engine/read_pool.h"
@@ -119,7 +120,7 @@ class Engine final : private store::ForeignWatcher {
 
   Result<void> boot();
   void register_lanes();
-  void committed(const std::deque<store::Unit>& units);
+  void committed(const std::deque<store::Unit>& units, std::size_t executor);
   void foreign_commit() override;
   void clock_moved();
   void update_watchfulness();
@@ -130,6 +131,8 @@ class Engine final : private store::ForeignWatcher {
   /// For records that belong to no execution.
   Executor& executor_for_name(std::string_view name);
   Executor& executor_for_claim(const core::Claim& claim);
+  /// Whoever has least to do; `of_equals` when nobody has less.
+  Executor& idlest(Executor& of_equals);
   template <class Op>
   void push(Executor& executor, Op op, const Call& call, Callback<typename Op::Reply> callback);
   template <class About, class Op>
@@ -199,6 +202,7 @@ class Engine final : private store::ForeignWatcher {
   Metrics metrics_;
   Directory directory_;
   Delivery delivery_;
+  std::optional<Homes> homes_;
   std::vector<std::unique_ptr<Executor>> executors_;
   ReadPool reads_;
   ClaimWaiters waiters_;

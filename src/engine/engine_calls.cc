@@ -83,6 +83,7 @@ void Engine::start(std::vector<Submission> requests, const Call& call,
                    std::function<void(std::size_t, Result<Submitted>)> callback) {
   if (requests.empty()) return;
   std::map<Executor*, store::BatchRun::Operations> batches;
+  Executor* together = nullptr;  // new ids may go anywhere: what is submitted in one call is best written by one commit
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto answer = [callback, i](Result<Submitted> result) { callback(i, std::move(result)); };
     if (!traits_.commit_spans_partitions && !directory_.lane_state(requests[i].lane_id)) {
@@ -94,7 +95,9 @@ void Engine::start(std::vector<Submission> requests, const Call& call,
       answer(std::unexpected(create.error()));
       continue;
     }
-    Executor& executor = executor_for(create->id);
+    const bool is_new = !create->own_id && !create->key;
+    if (is_new && !together) together = &idlest(executor_for(create->id));
+    Executor& executor = is_new ? *together : executor_for(create->id);
     auto operation = std::make_unique<core::TypedOperation<core::Create>>(std::move(*create), std::move(answer));
     operation->deliver_inline = call.inline_delivery;
     batches[&executor].push_back(std::move(operation));
