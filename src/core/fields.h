@@ -10,6 +10,8 @@
 #include <boost/describe/members.hpp>
 #include <boost/mp11/algorithm.hpp>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -87,8 +89,10 @@ void for_each_field(T& record, Visit&& visit) {
   });
 }
 
-/// The same over two records of one type, field by field: `visit(name, left, right)`.
-template <class T, class Visit>
+inline constexpr std::array<std::string_view, 0> kNoFields{};
+
+/// The same over two records of one type, field by field: `visit(name, left, right)`. Those named in `kBut` are left out.
+template <const auto& kBut = kNoFields, class T, class Visit>
   requires Described<T>
 void for_each_field_pair(const T& left, const T& right, Visit&& visit) {
   using Members = boost::describe::describe_members<T, boost::describe::mod_public>;
@@ -97,10 +101,10 @@ void for_each_field_pair(const T& left, const T& right, Visit&& visit) {
     const auto& b = right.*d.pointer;
     using M = std::remove_cvref_t<decltype(a)>;
     if constexpr (is_group<M>) {
-      for_each_field_pair(a, b, visit);
+      for_each_field_pair<kBut>(a, b, visit);
     } else {
       static constexpr std::string_view kName = wire_name(decltype(d)::name);
-      visit(kName, a, b);
+      if constexpr (std::find(kBut.begin(), kBut.end(), kName) == kBut.end()) visit(kName, a, b);
     }
   });
 }

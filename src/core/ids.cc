@@ -4,7 +4,6 @@
 #include "core/hash.h"
 
 #include <charconv>
-#include <cstring>
 
 namespace ff {
 namespace {
@@ -151,14 +150,3 @@ Result<PartitionKey> parse_partition_key(std::string_view text) {
 
 }  // namespace core
 }  // namespace ff
-
-std::size_t std::hash<ff::Uuid>::operator()(const ff::Uuid& uuid) const noexcept {
-  std::uint64_t low = 0, high = 0;
-  std::memcpy(&high, uuid.bytes.data(), 8);
-  std::memcpy(&low, uuid.bytes.data() + 8, 8);
-  return static_cast<std::size_t>((low ^ (high * 0x9e3779b97f4a7c15ULL)) * 0xbf58476d1ce4e5b9ULL);
-}
-
-std::size_t std::hash<ff::ExecutionId>::operator()(const ff::ExecutionId& id) const noexcept {
-  return std::hash<ff::Uuid>{}(id.uuid) ^ id.partition;
-}

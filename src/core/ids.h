@@ -3,6 +3,7 @@
 #include <flowfabric/ids.h>
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string_view>
 
@@ -58,9 +59,16 @@ Result<PartitionKey> parse_partition_key(std::string_view text);
 
 template <>
 struct std::hash<ff::Uuid> {
-  std::size_t operator()(const ff::Uuid& uuid) const noexcept;
+  std::size_t operator()(const ff::Uuid& uuid) const noexcept {
+    std::uint64_t low = 0, high = 0;
+    std::memcpy(&high, uuid.bytes.data(), 8);
+    std::memcpy(&low, uuid.bytes.data() + 8, 8);
+    return static_cast<std::size_t>((low ^ (high * 0x9e3779b97f4a7c15ULL)) * 0xbf58476d1ce4e5b9ULL);
+  }
 };
 template <>
 struct std::hash<ff::ExecutionId> {
-  std::size_t operator()(const ff::ExecutionId& id) const noexcept;
+  std::size_t operator()(const ff::ExecutionId& id) const noexcept {
+    return std::hash<ff::Uuid>{}(id.uuid) ^ id.partition;
+  }
 };

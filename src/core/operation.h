@@ -88,7 +88,7 @@ class TypedOperation final : public Operation {
  private:
   Op op_;
   Callback<Reply> callback_;
-  Result<Reply> reply_ = fail(ErrorCode::invariant_violation, "The operation was never decided.");
+  Result<Reply> reply_ = std::unexpected(Error{});  ///< until it is decided
 };
 
 }  // namespace ff::core

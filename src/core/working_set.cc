@@ -9,7 +9,7 @@ void Writes::check(const ExecutionRecord& record) {
     broken_ = fmt::format("{}: {}", record.id.to_string(), bad);
 }
 
-void Writes::insert(ExecutionRecord record) {
+void Writes::insert(ExecutionRecord&& record) {
   record.version = 1;
   record.times.created_at_ms = record.times.last_transition_at_ms = record.times.last_mutation_at_ms = now_;
   if (auto derived = derive_public_state(record.state)) record.state.public_state = *derived;
@@ -17,7 +17,7 @@ void Writes::insert(ExecutionRecord record) {
   executions.push_back(std::make_unique<ExecutionRecord>(std::move(record)));
 }
 
-void Writes::update(const ExecutionRecord& before, ExecutionRecord after) {
+void Writes::update(const ExecutionRecord& before, ExecutionRecord&& after) {
   after.version = before.version + 1;
   after.times.last_mutation_at_ms = now_;
   if (auto derived = derive_public_state(after.state)) after.state.public_state = *derived;
@@ -39,7 +39,7 @@ void Writes::lane(Lane value) {
   lanes.push_back(std::move(value));
 }
 
-void WorkingSet::apply(Writes writes) {
+void WorkingSet::apply(Writes&& writes) {
   changed_ = changed_ || !writes.executions.empty() || !writes.erased.empty() || !writes.lanes.empty() ||
              !writes.keys.empty() || !writes.documents.empty() || !writes.events.empty();
   auto boxed = [](auto value) { return std::make_unique<decltype(value)>(std::move(value)); };

@@ -8,6 +8,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <deque>
 #include <list>
 #include <memory>
 #include <optional>
@@ -154,8 +155,8 @@ class Writes {
  public:
   explicit Writes(TimeMs now) : now_(now) {}
 
-  void insert(ExecutionRecord record);
-  void update(const ExecutionRecord& before, ExecutionRecord after);
+  void insert(ExecutionRecord&& record);
+  void update(const ExecutionRecord& before, ExecutionRecord&& after);
   /// Removes the execution and every part of it; its events stay.
   void erase(const ExecutionId& id) { erased.push_back(id); }
   void info(const ExecutionId& id, ExecutionInfo value) { infos.emplace_back(id, std::move(value)); }
@@ -174,7 +175,10 @@ class Writes {
     documents.emplace_back(id, std::move(value));
   }
   void erase(const DocumentId& id) { documents.emplace_back(id, std::nullopt); }
-  void append(EventRecord event) { events.push_back(std::move(event)); }
+  void append(EventRecord&& event) {
+    if (events.empty()) events.reserve(2);  // the end of a lease and that of its execution
+    events.push_back(std::move(event));
+  }
 
   TimeMs now() const { return now_; }
   /// The execution that was saved last, as it will be stored.
@@ -203,7 +207,7 @@ class Writes {
 /// The working set of a batch, as the store sees it.
 class WorkingSet : public Records {
  public:
-  void apply(Writes writes);
+  void apply(Writes&& writes);
 
   Table<ExecutionId, ExecutionRecord>& executions() { return executions_; }
   Table<ExecutionId, ExecutionInfo>& infos() { return infos_; }
@@ -213,7 +217,7 @@ class WorkingSet : public Records {
   Table<std::string, Lane>& lanes() { return lanes_; }
   Table<IdempotencyId, IdempotencyRecord>& keys() { return keys_; }
   Table<DocumentId, Document>& documents() { return documents_; }
-  std::vector<EventRecord>& events() { return events_; }
+  std::deque<EventRecord>& events() { return events_; }
 
   /// A record that is stored but cannot be read: it stays absent, and whoever wants it gets this error.
   void unreadable(const ExecutionId& id, Error error) { unreadable_.insert_or_assign(id, std::move(error)); }
@@ -227,7 +231,7 @@ class WorkingSet : public Records {
   const std::set<ExecutionId>& erased() const { return erased_; }
 
  private:
-  std::vector<EventRecord> events_;
+  std::deque<EventRecord> events_;
   std::map<ExecutionId, Error> unreadable_;
   std::set<ExecutionId> erased_;
   bool changed_ = false;

@@ -18,7 +18,7 @@ struct Overwrite {
 void reads(const Overwrite& op, const Records&, Reads& out) { out.execution(op.record.id); }
 Decision<Done> decide(const Overwrite& op, const Records& in, TimeMs now) {
   Writes writes(now);
-  writes.update(*in.execution(op.record.id), op.record);
+  writes.update(*in.execution(op.record.id), ExecutionRecord(op.record));
   return {Done{}, std::move(writes)};
 }
 
@@ -50,7 +50,7 @@ TEST(WorkingSet, an_epoch_never_decreases) {
   const ExecutionRecord unclaimed = rules.record(id);
   rules.claim(id);
   Writes writes(kStart);
-  writes.update(rules.record(id), unclaimed);
+  writes.update(rules.record(id), std::move(unclaimed));
   EXPECT_EQ(writes.broken(), id.to_string() + ": current_lease_epoch decreases");
 }
 
@@ -62,7 +62,7 @@ TEST(WorkingSet, saving_derives_version_times_and_public_state) {
   changed.version = 77;
   changed.state.public_state = PublicState::failed;
   Writes writes(kStart + 9);
-  writes.update(rules.record(id), changed);
+  writes.update(rules.record(id), std::move(changed));
   const ExecutionRecord& saved = writes.saved();
   EXPECT_EQ(saved.version, 2U);
   EXPECT_EQ(saved.state.public_state, PublicState::waiting);

@@ -53,7 +53,7 @@ class PutRecords final : public core::Operation {
       if (whole.payload) writes.payload(id, {whole.payload});
       if (whole.result) writes.result(id, whole.result);
       for (const auto& attempt : whole.past_attempts) writes.past_attempt(id, attempt);
-      for (const auto& event : whole.events) writes.append(event);
+      for (const auto& event : whole.events) writes.append(core::EventRecord(event));
     }
     set.apply(std::move(writes));
     // What is written counts its version up; this keeps the one it had.

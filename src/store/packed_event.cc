@@ -47,7 +47,7 @@ Result<void> unpack_extra(std::string_view text, core::EventRecord& event) {
 
 }  // namespace
 
-EventRow event_row(const std::vector<core::EventRecord>& events, std::size_t at) {
+EventRow event_row(const std::deque<core::EventRecord>& events, std::size_t at) {
   const core::EventRecord& first = events[at];
   const bool pair = at + 1 < events.size() && core::is_pair(first, events[at + 1]);
   return pair ? EventRow{&first, &events[at + 1]} : EventRow{nullptr, &first};

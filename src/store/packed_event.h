@@ -7,6 +7,7 @@
 #include <flowfabric/error.h>
 
 #include <array>
+#include <deque>
 
 namespace ff::store {
 
@@ -27,7 +28,7 @@ struct EventRow {
   const core::EventRecord* event = nullptr;
 };
 /// The row that begins with `events[at]`.
-EventRow event_row(const std::vector<core::EventRecord>& events, std::size_t at);
+EventRow event_row(const std::deque<core::EventRecord>& events, std::size_t at);
 /// The lease event of a row, if it has one.
 const core::EventRecord* lease_of(const EventRow& row);
 /// Kind, lease event, outcome and source of a cancel in one number.

@@ -87,10 +87,11 @@ void expect_layout(const ExecutionRecord& record, const Released& released) {
   row.lease = lease;
   row.worker = released.worker;
   row.details = released.details;
-  auto read = unpack(row, record.queue);
-  ASSERT_TRUE(read) << read.error().to_string();
-  read->tags = record.tags;
-  EXPECT_TRUE(core::same_record(record, *read)) << test::changed_fields(record, *read);
+  ExecutionRecord read;
+  auto done = unpack(row, record.queue, read);
+  ASSERT_TRUE(done) << done.error().to_string();
+  read.tags = record.tags;
+  EXPECT_TRUE(core::same_record(record, read)) << test::changed_fields(record, read);
 }
 
 /// One execution, moved through its life; ids and times are the same in every run.

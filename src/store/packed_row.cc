@@ -27,11 +27,6 @@ constexpr std::array kAttemptColumns = {std::string_view("attempt_id"), std::str
                                         std::string_view("lease_id"), std::string_view("worker_id"),
                                         std::string_view("worker_instance_id")};
 
-template <std::size_t N>
-bool in(const std::array<std::string_view, N>& columns, std::string_view name) {
-  return std::find(columns.begin(), columns.end(), name) != columns.end();
-}
-
 /// What an attempt looks like when nothing unusual happened, from the columns alone.
 Attempt expected_attempt(const ExecutionRecord& record) {
   const StateVector& s = record.state;
@@ -107,12 +102,11 @@ ExecutionRecord expectation(const ExecutionRecord& record) {
   return expected;
 }
 
-template <class T, std::size_t N>
-void add_differences(json::object& out, const T& own, const T& expected, std::string_view prefix,
-                     const std::array<std::string_view, N>& columns) {
+template <const auto& kHaveColumns, class T>
+void add_differences(json::object& out, const T& own, const T& expected, std::string_view prefix = "") {
   if (own == expected) return;
-  core::for_each_field_pair(own, expected, [&](std::string_view name, const auto& a, const auto& b) {
-    if (a == b || in(columns, name)) return;
+  core::for_each_field_pair<kHaveColumns>(own, expected, [&](std::string_view name, const auto& a, const auto& b) {
+    if (a == b) return;
     out.emplace(prefix.empty() ? std::string(name) : fmt::format("{}{}", prefix, name), core::to_value(a));
   });
 }
@@ -120,18 +114,18 @@ void add_differences(json::object& out, const T& own, const T& expected, std::st
 std::string details_of(const ExecutionRecord& record) {
   const ExecutionRecord expected = expectation(record);
   json::object out;
-  add_differences(out, record.counters, expected.counters, "", kColumns);
-  add_differences(out, record.times, expected.times, "", kColumns);
-  add_differences(out, record.timers, expected.timers, "", kColumns);
-  add_differences(out, record.hold, expected.hold, "", kColumns);
-  add_differences(out, record.progress, expected.progress, "", kColumns);
-  add_differences(out, record.ending, expected.ending, "", kColumns);
-  add_differences(out, record.pending, expected.pending, "", kColumns);
-  add_differences(out, record.limits, expected.limits, "", kColumns);
+  add_differences<kColumns>(out, record.counters, expected.counters);
+  add_differences<kColumns>(out, record.times, expected.times);
+  add_differences<kColumns>(out, record.timers, expected.timers);
+  add_differences<kColumns>(out, record.hold, expected.hold);
+  add_differences<kColumns>(out, record.progress, expected.progress);
+  add_differences<kColumns>(out, record.ending, expected.ending);
+  add_differences<kColumns>(out, record.pending, expected.pending);
+  add_differences<kColumns>(out, record.limits, expected.limits);
   if (record.current_attempt_id != expected.current_attempt_id)
     out.emplace("current_attempt_id", core::to_value(record.current_attempt_id));
-  if (record.lease) add_differences(out, *record.lease, *expected.lease, "", kLeaseColumns);
-  if (record.attempt) add_differences(out, *record.attempt, *expected.attempt, "attempt.", kAttemptColumns);
+  if (record.lease) add_differences<kLeaseColumns>(out, *record.lease, *expected.lease);
+  if (record.attempt) add_differences<kAttemptColumns>(out, *record.attempt, *expected.attempt, "attempt.");
   return out.empty() ? std::string() : json::serialize(out);
 }
 
@@ -273,8 +267,7 @@ PackedRow pack(const ExecutionRecord& record, PackBuffer& buffer) {
   return row;
 }
 
-Result<ExecutionRecord> unpack(const PackedRow& row, core::QueueRef queue) {
-  ExecutionRecord record;
+Result<void> unpack(const PackedRow& row, core::QueueRef queue, ExecutionRecord& record) {
   record.id = row.id;
   record.queue = std::move(queue);
   record.priority = row.priority;
@@ -318,8 +311,7 @@ Result<ExecutionRecord> unpack(const PackedRow& row, core::QueueRef queue) {
         record.state.attempt_state != AttemptState::pending_replay_attempt)
       record.current_attempt_id = attempt.attempt_id;
   }
-  if (auto applied = apply_details(record, row.details); !applied) return std::unexpected(applied.error());
-  return record;
+  return apply_details(record, row.details);
 }
 
 std::string pack_attempt(const Attempt& attempt) { return core::to_json_text(attempt); }

@@ -54,8 +54,8 @@ struct PackBuffer {
 };
 
 PackedRow pack(const core::ExecutionRecord& record, PackBuffer& buffer);
-/// The record without its tags. Contradictions are `corruption` with the field and its value.
-Result<core::ExecutionRecord> unpack(const PackedRow& row, core::QueueRef queue);
+/// Fills a new record, but for its tags. Contradictions are `corruption` with the field and its value.
+Result<void> unpack(const PackedRow& row, core::QueueRef queue, core::ExecutionRecord& record);
 
 std::string pack_attempt(const Attempt& attempt);
 Result<Attempt> unpack_attempt(std::string_view text);

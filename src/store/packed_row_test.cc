@@ -101,13 +101,14 @@ class Scrambler {
 void expect_round_trip(const ExecutionRecord& record) {
   PackBuffer buffer;
   const PackedRow row = pack(record, buffer);
-  auto back = unpack(row, record.queue);
-  ASSERT_TRUE(back) << back.error().to_string() << " in " << row.details;
+  ExecutionRecord back;
+  auto done = unpack(row, record.queue, back);
+  ASSERT_TRUE(done) << done.error().to_string() << " in " << row.details;
   // Tags are a column of their own, read beside the row.
   EXPECT_EQ(get_bits(row.state, kTagsBits), record.tags ? 1 : 0);
-  back->tags = record.tags;
-  EXPECT_TRUE(core::same_record(record, *back))
-      << "differs in: " << test::changed_fields(record, *back) << "\ndetails: " << row.details;
+  back.tags = record.tags;
+  EXPECT_TRUE(core::same_record(record, back))
+      << "differs in: " << test::changed_fields(record, back) << "\ndetails: " << row.details;
 }
 
 TEST(PackedRow, any_record_comes_back_as_it_was) {
@@ -170,11 +171,12 @@ class Contradiction : public ::testing::Test {
     row = pack(rules.record(id), buffer);
   }
   std::string found(const PackedRow& bad) {
-    auto record = unpack(bad, rules.record(row.id).queue);
-    if (record) return "nothing";
-    EXPECT_EQ(record.error().code, ErrorCode::corruption);
+    ExecutionRecord record;
+    auto done = unpack(bad, rules.record(row.id).queue, record);
+    if (done) return "nothing";
+    EXPECT_EQ(done.error().code, ErrorCode::corruption);
     // `ff_exec_core: <field>: <value>`
-    const std::string_view detail = record.error().context.text("detail");
+    const std::string_view detail = done.error().context.text("detail");
     const std::size_t from = detail.find(": ") + 2;
     return std::string(detail.substr(from, detail.find(": ", from) - from));
   }

@@ -225,7 +225,7 @@ Decision<LeasedTasks> decide(const ClaimNamed& op, const Records& in, TimeMs now
   if (stored->is_leased()) {
     lost = *stored;
     lose_lease(lost, writes);
-    writes.update(*stored, lost);
+    writes.update(*stored, std::move(lost));
     lost = writes.saved();
     lost.version = stored->version;
     record = &lost;

@@ -1,6 +1,12 @@
 #include "core/ops/claim_operation.h"
 
 namespace ff::core {
+namespace {
+
+/// Claims that ask for more seldom get it.
+constexpr std::uint32_t kReservedMax = 64;
+
+}  // namespace
 
 std::uint32_t ClaimOperation::wanted() const {
   if (repeats_ || payload_bytes_ >= kClaimPayloadBytesMax) return 0;
@@ -15,6 +21,7 @@ bool ClaimOperation::offer(const ExecutionId& id, WorkingSet& set, TimeMs now) {
   if (!task || !writes.broken().empty()) return false;
   set.apply(std::move(writes));
   if (task->payload) payload_bytes_ += task->payload->size();
+  if (leased_.empty()) leased_.reserve(std::min(claim_.max, kReservedMax));
   leased_.push_back(std::move(*task));
   return true;
 }
@@ -28,6 +35,7 @@ void ClaimOperation::repeat(const ExecutionId& id, const WorkingSet& set) {
 
 void ClaimOperation::settle(const std::vector<bool>& committed) {
   LeasedTasks kept;
+  kept.reserve(leased_.size());
   for (std::size_t i = 0; i < leased_.size(); ++i)
     if (repeats_ || (i < committed.size() && committed[i])) kept.push_back(std::move(leased_[i]));
   reply_ = std::move(kept);

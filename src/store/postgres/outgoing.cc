@@ -56,8 +56,7 @@ const std::string& NewRows::policy_text(const std::shared_ptr<const Policy>& pol
 
 void NewRows::add(const core::ExecutionRecord& record, std::int32_t queue_id, const core::ExecutionInfo& info,
                   const core::PayloadPart* payload, bool logs) {
-  PackBuffer buffer;
-  const PackedRow row = pack(record, buffer);
+  const PackedRow row = pack(record, buffer_);
   const std::string tags = record.tags ? pack_tags(*record.tags) : std::string(), origin = pack_origin(info);
   const NewShape shape{.created_at_ms = row.created_at_ms,
                        .due_at_ms = row.due_at_ms,
@@ -127,8 +126,7 @@ void LiveRows::clear() {
 
 void LiveRows::add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version,
                    LogPlaces logs) {
-  PackBuffer buffer;
-  const PackedRow row = pack(record, buffer);
+  const PackedRow row = pack(record, buffer_);
   const LiveShape shape{.due_at_ms = row.due_at_ms,
                         .started_at_ms = row.started_at_ms,
                         .last_mutation_at_ms = row.last_mutation_at_ms,
@@ -185,8 +183,7 @@ void EndedRows::clear() {
 
 void EndedRows::add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version,
                     std::int32_t slot, const core::ResultPart* result, bool keeps_result, LogPlaces logs) {
-  PackBuffer buffer;
-  const PackedRow row = pack(record, buffer);
+  const PackedRow row = pack(record, buffer_);
   const EndedShape shape{
       .retain_until_ms = row.retain_until_ms,
       .started_at_ms = row.started_at_ms,

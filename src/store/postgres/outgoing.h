@@ -35,6 +35,7 @@ class NewRows {
  private:
   const std::string& policy_text(const std::shared_ptr<const Policy>& policy);
 
+  PackBuffer buffer_;
   ByteaArray ids_, payloads_;
   Int4Array shape_numbers_;
   Shapes<NewShape> shapes_;
@@ -57,6 +58,7 @@ class LiveRows {
   Params params(bool with_tids);
 
  private:
+  PackBuffer buffer_;
   ByteaArray ids_, leases_;
   TidArray tids_;
   Int4Array shape_numbers_;
@@ -79,6 +81,7 @@ class EndedRows {
   Params params(bool with_tids);
 
  private:
+  PackBuffer buffer_;
   ByteaArray ids_, leases_, results_;
   TidArray tids_;
   Int4Array shape_numbers_;

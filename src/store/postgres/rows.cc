@@ -71,9 +71,7 @@ Result<CoreRow> read_core(const Rows& rows, int row, Queues& queues) {
   read.meta.log_places = rows.text(row, 20);
   read.meta.log_place_count = read.meta.log_places.size() / kLogPlaceBytes;
   read.meta.tid = rows.text(row, 21);
-  auto record = unpack(packed, std::move(*queue));
-  if (!record) return std::unexpected(record.error());
-  read.record = std::move(*record);
+  if (auto done = unpack(packed, std::move(*queue), read.record); !done) return std::unexpected(done.error());
   if (!rows.is_null(row, 17)) {
     auto tags = unpack_tags(rows.text(row, 17));
     if (!tags) return std::unexpected(tags.error());

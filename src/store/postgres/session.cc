@@ -73,7 +73,7 @@ Result<bool> PostgresSession::keep_row(core::WorkingSet& set, const Rows& rows, 
     return true;
   }
   rows_[id] = read->meta;
-  set.executions().loaded(id, std::move(read->record));
+  set.executions().loaded(id, std::make_unique<core::ExecutionRecord>(std::move(read->record)));
   return true;
 }
 

@@ -80,7 +80,7 @@ bool Witness::tells(const Value& value, std::string_view mark) const {
 /// The newest events of each execution. An event of an execution that this unit does not hold is chained to nothing.
 Commit::NewEvents Commit::add_events(core::WorkingSet& set) {
   NewEvents newest;
-  const std::vector<core::EventRecord>& events = set.events();
+  const std::deque<core::EventRecord>& events = set.events();
   for (std::size_t at = 0; at < events.size();) {
     const bool pair = at + 1 < events.size() && core::is_pair(events[at], events[at + 1]);
     const core::EventRecord& event = events[pair ? at + 1 : at];

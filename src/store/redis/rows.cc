@@ -120,9 +120,7 @@ Result<std::optional<StoredExecution>> read_execution(const ExecutionId& id, con
   if (!in.complete()) return bad();
   auto queue = queues.get(queue_text);
   if (!queue) return std::unexpected(queue.error());
-  auto record = unpack(row, std::move(*queue));
-  if (!record) return std::unexpected(record.error());
-  stored.record = std::move(*record);
+  if (auto done = unpack(row, std::move(*queue), stored.record); !done) return std::unexpected(done.error());
   if (get_bits(row.state, kTagsBits)) {
     auto tags = unpack_tags(tags_text);
     if (!tags) return std::unexpected(tags.error());

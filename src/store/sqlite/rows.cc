@@ -46,9 +46,7 @@ Result<CoreRow> read_core(const Statement& row, Queues& queues) {
   read.meta.last_event_id = row.number(18);
   read.meta.has_tags = get_bits(packed.state, kTagsBits) != 0;
   packed.details = row.text(19);
-  auto record = unpack(packed, std::move(*queue));
-  if (!record) return std::unexpected(record.error());
-  read.record = std::move(*record);
+  if (auto done = unpack(packed, std::move(*queue), read.record); !done) return std::unexpected(done.error());
   return read;
 }
 

@@ -151,7 +151,7 @@ Result<void> SqliteSession::keep_row(core::WorkingSet& set, const Statement& row
     return {};
   }
   rows_[id] = read->meta;
-  set.executions().loaded(id, std::move(read->record));
+  set.executions().loaded(id, std::make_unique<core::ExecutionRecord>(std::move(read->record)));
   return {};
 }
 
