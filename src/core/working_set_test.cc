@@ -47,7 +47,7 @@ TEST(WorkingSet, an_illegal_record_is_never_applied) {
 TEST(WorkingSet, an_epoch_never_decreases) {
   Rules rules;
   const ExecutionId id = rules.submit();
-  const ExecutionRecord unclaimed = rules.record(id);
+  ExecutionRecord unclaimed = rules.record(id);
   rules.claim(id);
   Writes writes(kStart);
   writes.update(rules.record(id), std::move(unclaimed));

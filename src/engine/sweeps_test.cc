@@ -266,7 +266,7 @@ TEST_F(SweepsTest, a_clock_that_this_process_set_rings_before_the_interval) {
   record.state.blocking_reason = BlockingReason::waiting_for_delay;
   record.timers.delay_until_ms = state.now + 100;
   core::Writes writes(state.now);
-  writes.insert(record);
+  writes.insert(std::move(record));
   ASSERT_EQ(writes.broken(), "");
   units.front().set.apply(std::move(writes));
 

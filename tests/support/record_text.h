@@ -28,7 +28,7 @@ inline std::string event_text(const core::EventRecord& event) {
   return "signal";
 }
 
-inline std::vector<std::string> event_texts(const std::vector<core::EventRecord>& events) {
+inline std::vector<std::string> event_texts(const auto& events) {
   std::vector<std::string> texts;
   for (const auto& event : events) texts.push_back(event_text(event));
   return texts;
