@@ -36,7 +36,6 @@ bool has_rung(const ExecutionRecord& record, TimerKind kind, TimeMs now) {
 }
 
 std::optional<TimeMs> due_at(const ExecutionRecord& record) {
-  if (record.is_terminal()) return std::nullopt;
   std::optional<TimeMs> earliest;
   for (int kind = 0; kind < kTimerKinds; ++kind)
     if (auto at = timer_at(record, static_cast<TimerKind>(kind)); at && (!earliest || *at < *earliest)) earliest = at;

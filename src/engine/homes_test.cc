@@ -12,7 +12,7 @@ ExecutionId id_of(std::uint64_t number) {
   return {static_cast<std::uint16_t>(number % 256), ids.next(1'000)};
 }
 
-TEST(Homes, AnExecutionIsWhereItsLeaseWasGiven) {
+TEST(Homes, an_execution_is_where_its_lease_was_given) {
   Homes homes(3);
   EXPECT_EQ(homes.of(id_of(1)), std::nullopt);
   homes.leased(id_of(1), 0);
@@ -24,13 +24,13 @@ TEST(Homes, AnExecutionIsWhereItsLeaseWasGiven) {
   EXPECT_EQ(homes.of(id_of(3)), std::nullopt);
 }
 
-TEST(Homes, WithOneExecutorNothingIsRemembered) {
+TEST(Homes, with_one_executor_nothing_is_remembered) {
   Homes homes(1);
   homes.leased(id_of(1), 0);
   EXPECT_EQ(homes.of(id_of(1)), std::nullopt);
 }
 
-TEST(Homes, MoreThanItHasRoomForPushOutOthersAndAreNeverMistakenForThem) {
+TEST(Homes, more_than_there_is_room_for_push_out_others_and_are_never_mistaken_for_them) {
   Homes homes(200);
   constexpr std::uint64_t kMany = 100'000;
   for (std::uint64_t i = 0; i < kMany; ++i) homes.leased(id_of(i), i % 200);

@@ -97,7 +97,7 @@ void Sweeps::committed(const std::deque<store::Unit>& units) {
   for (const auto& unit : units) {
     if (unit.outcome != store::Unit::Outcome::committed) continue;
     for (const auto& slot : const_cast<core::WorkingSet&>(unit.set).executions().slots()) {
-      if (!slot.dirty || !slot.value || slot.value->is_terminal()) continue;
+      if (!slot.dirty || !slot.value) continue;
       for (auto& sweep : sweeps_) {
         if (sweep.job != Job::timer || !sweep.enabled) continue;
         const auto at = core::timer_at(*slot.value, sweep.kind);
