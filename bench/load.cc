@@ -101,8 +101,11 @@ class Workers::Asynchronous : public std::enable_shared_from_this<Asynchronous> 
                                        [self = shared_from_this(), asked](Result<std::vector<ClaimedTask>> tasks) {
                                          self->claimed(std::move(tasks), asked);
                                        });
-    std::lock_guard guard(mutex_);
-    call_ = std::move(call);
+    {
+      std::lock_guard guard(mutex_);
+      call_ = call;
+    }
+    if (stopping_) call.cancel();
   }
 
   void stop() {

@@ -88,13 +88,20 @@ void Directory::took(std::span<const Row> rows, std::span<const store::Taken> ta
     LaneEntry& entry = lane->second;
     const std::string name = name_of(*rows[i].take.queue);
     auto it = entry.queues.find(name);
-    if (it == entry.queues.end()) continue;
+    if (it == entry.queues.end()) {
+      if (!taken[i].next_head) continue;
+      // Another take found nothing because this one held what is left, and dropped the queue.
+      it = entry.queues.try_emplace(name, QueueState{rows[i].take.queue, *taken[i].next_head, 0, true, 0}).first;
+      entry.by_head.emplace(*taken[i].next_head, name);
+    }
     QueueState& state = it->second;
     state.count -= std::min<std::uint64_t>(state.count, taken[i].candidates.size());
     if (taken[i].next_head) {
       set_head(entry, name, state, *taken[i].next_head);
+      if (state.count == 0) state.exact = false;
       state.count = std::max<std::uint64_t>(state.count, 1);
     } else if (state.changed <= state.planned) {
+      if (state.count > 0 || !state.exact) entry.doubtful = true;
       drop(entry, name);
     }
   }
@@ -238,6 +245,14 @@ bool Directory::has_work(const core::WorkerScope& worker) {
       if (core::can_serve(worker, *state.queue)) return true;
   }
   return false;
+}
+
+bool Directory::doubts(const std::vector<std::string>& lanes) {
+  std::lock_guard guard(mutex_);
+  bool any = false;
+  for (const auto& lane_id : lanes)
+    if (auto it = lanes_.find(lane_id); it != lanes_.end()) any |= std::exchange(it->second.doubtful, false);
+  return any;
 }
 
 bool Directory::is_known(const LaneEntry& entry) const {

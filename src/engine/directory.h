@@ -16,8 +16,9 @@ inline constexpr std::uint32_t kHeadCountMax = 100;
 /// What waits where, in memory: the queues of each lane with their heads, so that a claim plans without a read.
 ///
 /// Problem it solves: a claim must find the best of many queues without looking at work it cannot hand out. The
-/// directory is fed by this process's own commits, corrected by every take, and re-read from the store each second and
-/// on foreign commits. A stale entry costs an empty take or a second of waiting, never a wrong lease. Thread-safe.
+/// directory is fed by this process's own commits, corrected by every take, and re-read from the store each second, on
+/// foreign commits and when in doubt. A stale entry costs an empty take or a second of waiting, never a wrong lease.
+/// Thread-safe.
 class Directory final : public store::Planner {
  public:
   explicit Directory(Runtime& runtime) : runtime_(runtime) {}
@@ -42,6 +43,9 @@ class Directory final : public store::Planner {
   // ---- asking ----
   /// Whether some queue of its lanes is known to have work that the worker can do.
   bool has_work(const core::WorkerScope& worker);
+  /// Whether a take of these lanes found less than was known to wait: a batch that runs at the same time may have held
+  /// it, and need not keep it. Told once; a re-read shows what is there.
+  bool doubts(const std::vector<std::string>& lanes);
   /// Whether all queues of these lanes were read since the start, and the states of the lanes were read or written
   /// within the last second: one may have been closed since.
   bool knows(const std::vector<std::string>& lanes);
@@ -69,6 +73,7 @@ class Directory final : public store::Planner {
     SteadyUs lane_known_at = kNever;
     SteadyUs refreshed_at = kNever;
     SteadyUs claimed_at = kNever;
+    bool doubtful = false;  ///< see doubts()
     std::map<std::string, QueueState> queues;  ///< by namespace and class
     std::set<std::pair<core::OrderKey, std::string>> by_head;
   };

@@ -247,6 +247,65 @@ TEST_F(DirectoryTest, more_behind_the_head_than_was_counted_stays_known) {
   EXPECT_THAT(text(plan(one)), ElementsAre("0: a x 1 from 0"));
 }
 
+TEST_F(DirectoryTest, how_much_stands_behind_an_unforeseen_head_is_not_known) {
+  refresh({{queue("a"), key(9, 100, 1), 1}});
+  auto one = claim(1);
+  auto rows = plan(one);
+  std::vector<Taken> taken(1);
+  taken[0].candidates.resize(1);
+  taken[0].next_head = key(9, 101, 2);
+  directory.took(rows, taken);
+  auto many = claim(50);
+  EXPECT_THAT(text(plan(many)), ElementsAre("0: a x 50 from 0"));
+}
+
+TEST_F(DirectoryTest, a_take_that_finds_less_than_was_known_leaves_a_doubt) {
+  refresh({{queue("a"), key(9, 100, 1), 3}});
+  auto two = claim(2);
+  auto rows = plan(two);
+  std::vector<Taken> taken(1);
+  taken[0].candidates.resize(1);
+  EXPECT_FALSE(directory.doubts({"default"}));
+  directory.took(rows, taken);
+  EXPECT_FALSE(directory.doubts({"elsewhere"}));
+  EXPECT_TRUE(directory.doubts({"elsewhere", "default"}));
+  EXPECT_FALSE(directory.doubts({"default"})) << "told once";
+}
+
+TEST_F(DirectoryTest, a_deep_queue_that_comes_to_its_end_leaves_a_doubt) {
+  refresh({{queue("a"), key(9, 100, 1), kHeadCountMax}});
+  auto all = claim(kHeadCountMax);
+  auto rows = plan(all);
+  std::vector<Taken> taken(1);
+  taken[0].candidates.resize(kHeadCountMax);
+  directory.took(rows, taken);
+  EXPECT_TRUE(directory.doubts({"default"}));
+}
+
+TEST_F(DirectoryTest, a_queue_that_gave_all_it_had_leaves_no_doubt) {
+  refresh({{queue("a"), key(9, 100, 1), 2}});
+  auto two = claim(2);
+  auto rows = plan(two);
+  std::vector<Taken> taken(1);
+  taken[0].candidates.resize(2);
+  directory.took(rows, taken);
+  EXPECT_FALSE(directory.has_work(two.request().worker));
+  EXPECT_FALSE(directory.doubts({"default"}));
+}
+
+TEST_F(DirectoryTest, what_a_take_left_is_known_though_another_found_nothing_meanwhile) {
+  refresh({{queue("a"), key(9, 100, 1), 3}});
+  auto two = claim(2);
+  auto rows = plan(two);
+  directory.took(rows, std::vector<Taken>(1));
+  ASSERT_FALSE(directory.has_work(two.request().worker));
+  std::vector<Taken> taken(1);
+  taken[0].candidates.resize(2);
+  taken[0].next_head = key(9, 100, 3);
+  directory.took(rows, taken);
+  EXPECT_THAT(text(plan(two)), ElementsAre("0: a x 2 from 0"));
+}
+
 TEST_F(DirectoryTest, a_candidate_that_was_given_back_is_planned_again) {
   auto a = queue("a");
   refresh({{a, key(5, 100, 1), 1}});

@@ -248,18 +248,18 @@ void Engine::committed(const std::deque<store::Unit>& units, std::size_t executo
       if (named) retry(waiters_.wake(slot.key));
     }
     for (const auto& slot : set.lanes().slots())
-      if (slot.dirty && refresher_) refresher_->foreign_commit();  // a resumed lane has work for its waiters
+      if (slot.dirty && refresher_) refresher_->look_again();  // a resumed lane has work for its waiters
   }
   if (!gains.empty()) retry(waiters_.wake(gains));
 }
 
 void Engine::foreign_commit() {
-  if (refresher_) refresher_->foreign_commit();
+  if (refresher_) refresher_->look_again();
 }
 
 void Engine::clock_moved() {
   sweeps_->clock_moved();
-  refresher_->foreign_commit();
+  refresher_->look_again();
 }
 
 void Engine::update_watchfulness() { store_->set_watchful(waiters_.count() + changes_.count() > 0); }

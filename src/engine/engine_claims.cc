@@ -138,6 +138,8 @@ void Engine::no_work(PendingClaimPtr claim) {
     if (PendingClaimPtr parked = waiters_.take(arrival)) parked->callback(core::LeasedTasks{});
   } else if (try_again && directory_.has_work(worker)) {
     if (PendingClaimPtr again = waiters_.take(arrival)) submit_claim(std::move(again));
+  } else if (try_again && directory_.doubts(worker.lanes)) {
+    refresher_->look_again();
   }
 }
 

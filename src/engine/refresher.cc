@@ -3,8 +3,8 @@
 namespace ff::engine {
 namespace {
 
-/// Foreign commits may come by the hundred; the directory is re-read at most this often because of them.
-constexpr SteadyUs kForeignPauseUs = 10'000;
+/// Commits of others may come by the hundred; the directory is re-read at most this often because of them.
+constexpr SteadyUs kAgainPauseUs = 10'000;
 /// A claim believes an empty directory that was read this recently.
 constexpr SteadyUs kFreshUs = 20'000;
 /// How often waiting claims look again when no claim trusts the directory.
@@ -34,10 +34,10 @@ void Engine::Refresher::ask(PendingClaimPtr claim) {
     runner_->notify();
 }
 
-void Engine::Refresher::foreign_commit() {
+void Engine::Refresher::look_again() {
   {
     std::lock_guard guard(mutex_);
-    foreign_ = true;
+    again_ = true;
   }
   if (runner_) runner_->notify();
 }
@@ -58,15 +58,15 @@ void Engine::Refresher::refresh(const std::string& lane_id) {
 
 SteadyUs Engine::Refresher::step() {
   std::vector<PendingClaimPtr> asked;
-  bool foreign = false;
+  bool again = false;
   const SteadyUs now = engine_.runtime_.steady_us();
   {
     std::lock_guard guard(mutex_);
     asked.swap(asked_);
-    if (foreign_ && now >= next_foreign_) {
-      foreign = true;
-      foreign_ = false;
-      next_foreign_ = now + kForeignPauseUs;
+    if (again_ && now >= next_again_) {
+      again = true;
+      again_ = false;
+      next_again_ = now + kAgainPauseUs;
     }
   }
   const SteadyUs interval = static_cast<SteadyUs>(engine_.options_.poll_interval_ms) * 1000;
@@ -76,14 +76,14 @@ SteadyUs Engine::Refresher::step() {
     for (const auto& lane : claim->claim.worker.lanes)
       if (engine_.directory_.refreshed_at(lane) < fresh_since) lanes.insert(lane);
   const bool poll = now >= next_poll_;
-  if (poll || foreign)
+  if (poll || again)
     for (auto& lane : engine_.waiters_.lanes()) lanes.insert(std::move(lane));
   if (poll) {
     next_poll_ = now + (interval > 0 ? interval : kDistrustfulPollUs);
     for (auto& lane : engine_.directory_.busy_lanes()) lanes.insert(std::move(lane));
   }
   for (const auto& lane : lanes) refresh(lane);
-  if (poll || foreign) {
+  if (poll || again) {
     engine_.changes_.look_again();
     engine_.retry(engine_.waiters_.take_named());
   }
@@ -96,7 +96,7 @@ SteadyUs Engine::Refresher::step() {
   }
   std::lock_guard guard(mutex_);
   if (!asked_.empty()) return 0;
-  return foreign_ ? std::min(next_poll_, next_foreign_) : next_poll_;
+  return again_ ? std::min(next_poll_, next_again_) : next_poll_;
 }
 
 }  // namespace ff::engine

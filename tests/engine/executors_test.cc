@@ -1,10 +1,6 @@
 // Which executor gets what: calls that belong together are written by one commit.
 
-#include "engine/engine.h"
-#include "store/memory/memory_store.h"
-#include "support/manual_runtime.h"
-
-#include <gtest/gtest.h>
+#include "engine/stepped_engine.h"
 
 #include <algorithm>
 #include <numeric>
@@ -12,62 +8,16 @@
 namespace ff::engine {
 namespace {
 
-/// An engine with three executors, which do nothing until they are stepped.
-class ExecutorsTest : public ::testing::Test {
+class ExecutorsTest : public SteppedEngineTest {
  protected:
-  ExecutorsTest() {
-    OpenOptions options;
-    options.executors = 3;
-    auto opened = Engine::open(std::make_unique<store::MemoryStore>(store::StoreOptions{}, store::MemoryCharacter::locking),
-                               std::move(options), runtime);
-    if (opened) engine = std::move(*opened);
-    EXPECT_TRUE(engine) << opened.error().to_string();
-    settle();
-  }
-  ~ExecutorsTest() override { engine->abandon(); }
+  using Depths = std::vector<std::size_t>;
 
-  void settle() {
-    constexpr int kRounds = 50;
-    for (int round = 0; round < kRounds; ++round)
-      for (Loop* loop : std::vector<Loop*>(runtime.loops)) loop->step();
-  }
-
-  std::vector<Submission> submissions(std::size_t count) {
-    Submission one;
-    one.execution_kind = "work";
-    return std::vector<Submission>(count, one);
-  }
-  void submit(std::vector<Submission> requests) {
-    engine->start(std::move(requests), Call{}, [&](std::size_t, const Result<Submitted>& submitted) {
-      ASSERT_TRUE(submitted) << submitted.error().to_string();
-      ++submitted_count;
-    });
-  }
-  std::vector<ClaimedTask> claim(std::uint32_t max) {
-    ClaimRequest request;
-    request.worker_id = "pool";
-    request.worker_instance_id = "one";
-    request.lanes = {"default"};
-    request.max = max;
-    std::vector<ClaimedTask> got;
-    engine->start(request, Call{}, [&](Result<std::vector<ClaimedTask>> tasks) {
-      ASSERT_TRUE(tasks) << tasks.error().to_string();
-      got = std::move(*tasks);
-    });
-    settle();
-    return got;
-  }
   /// How many operations wait in each executor, the most first.
-  std::vector<std::size_t> waiting() {
+  Depths waiting() {
     auto depths = engine->queue_depths();
     std::sort(depths.rbegin(), depths.rend());
     return depths;
   }
-
-  using Depths = std::vector<std::size_t>;
-  test::ManualRuntime runtime;
-  std::unique_ptr<Engine> engine;
-  std::size_t submitted_count = 0;
 };
 
 TEST_F(ExecutorsTest, what_one_call_submits_is_written_together) {

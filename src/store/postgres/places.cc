@@ -7,8 +7,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A whole search that is quicker than this is always made.
+/// A whole search that is quicker than this is always made; what it finds may take some time too.
 constexpr auto kQuick = 5ms;
+constexpr auto kQuickPerMember = 25us;
 /// Whole searches that are slow take this part of the time at most.
 constexpr int kPart = 20;
 constexpr Pace::Clock::duration kPauseMin = 1s, kPauseMax = 10s;
@@ -23,9 +24,9 @@ constexpr std::int32_t kHighest = std::numeric_limits<std::int32_t>::max(),
 
 }  // namespace
 
-void Pace::searched(Clock::duration took) {
+void Pace::searched(Clock::duration took, std::size_t members) {
   const auto now = Clock::now();
-  slow_ = took >= kQuick;
+  slow_ = took >= kQuick + kQuickPerMember * members;
   earliest_at_ = now + std::min(took * kPart, kPauseMax);
   whole_at_ = now + std::clamp(took * kPart, kPauseMin, kPauseMax);
 }
@@ -45,11 +46,16 @@ std::vector<QueueRange> QueuePlaces::Place::ranges() const {
   return all;
 }
 
-void QueuePlaces::Place::learn(const Found& found) {
+void QueuePlaces::Place::learn(const Found& found, std::uint64_t began) {
   const TimeMs latest = found.now - kLateCommitMs;
+  std::map<std::int32_t, TimeMs> meanwhile;
+  for (auto it = appeared.lower_bound({began, kLowest}); it != appeared.end(); ++it) {
+    auto [earliest, added] = meanwhile.try_emplace(it->first.second, it->second);
+    earliest->second = std::min(earliest->second, it->second);
+  }
   auto no_later = [&](std::int32_t priority, TimeMs at) {
-    const auto since = appeared.find(priority);
-    return std::min({at, latest, since == appeared.end() ? kLatest : since->second});
+    const auto since = meanwhile.find(priority);
+    return std::min({at, latest, since == meanwhile.end() ? kLatest : since->second});
   };
   // By priority, the first that stays, or the last of those that have left.
   std::map<std::int32_t, std::pair<TimeMs, bool>> met;
@@ -59,7 +65,7 @@ void QueuePlaces::Place::learn(const Found& found) {
     it->second = {member.created_at_ms, member.stays};
   }
   TimeMs others = latest;
-  for (const auto& [priority, at] : appeared)
+  for (const auto& [priority, at] : meanwhile)
     if (!by_priority.contains(priority)) others = std::min(others, at);
   if (found.exhausted)
     for (auto& [priority, from_ms] : by_priority) from_ms = std::max(from_ms, no_later(priority, latest));
@@ -74,8 +80,8 @@ void QueuePlaces::Place::learn(const Found& found) {
 }
 
 QueuePlaces::Search QueuePlaces::begin(std::int32_t queue_id, Place& place, Who who) {
-  if (place.under_way++ == 0) place.appeared.clear();
-  Search search{queue_id, who, {}, place.pace(who).wants_whole(), {}};
+  Search search{queue_id, who, {}, place.pace(who).wants_whole(), ++place.searches, {}};
+  place.under_way.insert(search.began);
   search.ranges = search.whole ? std::vector<QueueRange>{kWhole} : place.ranges();
   return search;
 }
@@ -90,7 +96,7 @@ std::vector<QueuePlaces::Search> QueuePlaces::begin_slow(Who who) {
   std::vector<Search> all;
   std::lock_guard guard(mutex_);
   for (auto& [queue_id, place] : places_)
-    if (place.take.slow() || place.look.slow()) all.push_back(begin(queue_id, place, who));
+    if (place.slow()) all.push_back(begin(queue_id, place, who));
   return all;
 }
 
@@ -99,9 +105,17 @@ void QueuePlaces::end(const Search& search, const std::optional<Found>& found) {
   const auto it = places_.find(search.queue_id);
   if (it == places_.end()) return;
   Place& place = it->second;
-  if (search.whole && search.took) place.pace(search.who).searched(*search.took);
-  if (found && (place.take.slow() || place.look.slow())) place.learn(*found);
-  if (--place.under_way > 0 || place.take.slow() || place.look.slow()) return;
+  if (search.whole && search.took) place.pace(search.who).searched(*search.took, found ? found->members.size() : 0);
+  // It wanted more than it came across: others may have held what stands before the place.
+  if (!search.whole && found && found->exhausted) place.pace(search.who).hurry();
+  if (found && place.slow()) place.learn(*found, search.began);
+  place.under_way.erase(search.began);
+  if (!place.under_way.empty()) {
+    place.appeared.erase(place.appeared.begin(), place.appeared.lower_bound({*place.under_way.begin(), kLowest}));
+    return;
+  }
+  place.appeared.clear();
+  if (place.slow()) return;
   places_.erase(it);
   any_ = !places_.empty();
 }
@@ -121,7 +135,8 @@ void QueuePlaces::appeared(std::int32_t queue_id, const QueueMember& member) {
   const auto known = place.by_priority.find(member.priority);
   TimeMs& from_ms = known == place.by_priority.end() ? place.floor_ms : known->second;
   from_ms = std::min(from_ms, member.created_at_ms);
-  auto [since, added] = place.appeared.try_emplace(member.priority, member.created_at_ms);
+  if (place.under_way.empty()) return;
+  auto [since, added] = place.appeared.try_emplace({place.searches, member.priority}, member.created_at_ms);
   if (!added) since->second = std::min(since->second, member.created_at_ms);
 }
 

@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -29,8 +30,8 @@ class Pace {
   /// Whether the last whole search was slow.
   bool slow() const { return slow_; }
   bool wants_whole() const { return !slow_ || Clock::now() >= whole_at_; }
-  /// A whole search took so long.
-  void searched(Clock::duration took);
+  /// A whole search took so long, for so many members.
+  void searched(Clock::duration took, std::size_t members = 0);
   /// Something came back: the next whole search is made as soon as it may.
   void hurry() { whole_at_ = std::min(whole_at_, earliest_at_); }
 
@@ -65,6 +66,7 @@ class QueuePlaces {
     Who who = Who::take;
     std::vector<QueueRange> ranges;  ///< what it has to go through, in order
     bool whole = true;
+    std::uint64_t began = 0;  ///< in the order of the searches of its queue
     std::optional<Pace::Clock::duration> took;
   };
   /// What it found, in order; `exhausted` when it saw all that was there. `now` is the store's clock.
@@ -83,7 +85,8 @@ class QueuePlaces {
   /// A whole look at a queue took so long that later ones had better begin with `begin_slow`.
   void looked(std::int32_t queue_id, Pace::Clock::duration took);
 
-  /// A commit of this process put something into a queue.
+  /// This process put something into a queue, or let go of a member that it had held: a search that began before may
+  /// have passed over it.
   void appeared(std::int32_t queue_id, const QueueMember& member);
   /// Another process put something back into some queue.
   void distrust();
@@ -94,13 +97,16 @@ class QueuePlaces {
   struct Place {
     std::map<std::int32_t, TimeMs, std::greater<>> by_priority;
     TimeMs floor_ms = std::numeric_limits<TimeMs>::min();  ///< for all other priorities
-    std::map<std::int32_t, TimeMs> appeared;               ///< since the oldest search that is under way
-    int under_way = 0;
+    /// What appeared after the search with that number began, the earliest by priority.
+    std::map<std::pair<std::uint64_t, std::int32_t>, TimeMs> appeared;
+    std::set<std::uint64_t> under_way;
+    std::uint64_t searches = 0;
     Pace take, look;
 
     Pace& pace(Who who) { return who == Who::take ? take : look; }
+    bool slow() const { return take.slow() || look.slow(); }
     std::vector<QueueRange> ranges() const;
-    void learn(const Found& found);
+    void learn(const Found& found, std::uint64_t began);
   };
   Search begin(std::int32_t queue_id, Place& place, Who who);
 

@@ -94,6 +94,44 @@ TEST_F(Places, a_search_that_was_rolled_back_teaches_nothing) {
   EXPECT_EQ(begins(5), 900);
 }
 
+TEST_F(Places, what_another_search_held_and_let_go_is_not_passed_over) {
+  search(kSlow, Found{{{5, 900, true}}, false, kNow});
+  auto passing = places.begin(kQueue, Who::take);
+  places.appeared(kQueue, {5, 910, true});  // another take has locked this one, and leaves it
+  places.end(passing, Found{{{5, 920, false}}, true, kNow});
+  EXPECT_EQ(begins(5), 910);
+}
+
+TEST_F(Places, a_search_heeds_what_appeared_since_it_began_however_many_overlap) {
+  search(kSlow, Found{{{5, 900, true}}, false, kNow});
+  auto under_way = places.begin(kQueue, Who::take);
+  places.appeared(kQueue, {5, 300, true});
+  for (TimeMs created_at_ms = 901; created_at_ms < 910; ++created_at_ms) {
+    auto next = places.begin(kQueue, Who::take);  // sees the one from 300, and takes it
+    places.end(under_way, Found{{{5, created_at_ms, true}}, false, kNow});
+    under_way = next;
+  }
+  places.end(under_way, Found{{{5, 950, true}}, false, kNow});
+  EXPECT_EQ(begins(5), 950);
+}
+
+TEST_F(Places, a_search_that_finds_many_may_take_longer) {
+  Found many{{}, false, kNow};
+  for (TimeMs created_at_ms = 0; created_at_ms < 400; ++created_at_ms) many.members.push_back({5, created_at_ms, false});
+  search(14ms, many);
+  EXPECT_TRUE(search(1ms, std::nullopt).whole);
+  search(16ms, many);
+  EXPECT_FALSE(search(std::nullopt, std::nullopt).whole);
+}
+
+TEST_F(Places, a_search_that_wanted_more_is_soon_followed_by_a_whole_one) {
+  search(6ms, Found{{{5, 900, true}}, false, kNow});
+  search(std::nullopt, Found{{{5, 900, false}}, true, kNow});
+  EXPECT_FALSE(search(std::nullopt, std::nullopt).whole);
+  std::this_thread::sleep_for(150ms);
+  EXPECT_TRUE(search(1ms, std::nullopt).whole);
+}
+
 TEST_F(Places, whole_searches_are_made_again_after_a_while_and_sooner_when_others_put_something_back) {
   search(6ms, Found{{{5, 900, true}}, false, kNow});
   EXPECT_FALSE(search(std::nullopt, std::nullopt).whole);

@@ -33,10 +33,10 @@ Result<Step> PostgresSession::begin() {
 }
 
 void PostgresSession::rollback() {
-  forget_searches();
   begin_owed_ = false;
-  if (!std::exchange(in_transaction_, false) || !connection_.is_open()) return;
-  if (auto done = connection_.query(sql::kRollback); !done) connection_.close();
+  if (std::exchange(in_transaction_, false) && connection_.is_open())
+    if (auto done = connection_.query(sql::kRollback); !done) connection_.close();
+  end_searches();
 }
 
 Result<std::vector<Rows>> PostgresSession::send() {
@@ -352,19 +352,23 @@ bool PostgresSession::learn_places(std::span<Unit* const> units) {
         places.appeared(**queue_id, {slot.value->priority, slot.value->times.created_at_ms, true});
     }
   shared_->due_place.appeared(earliest_due);
-  for (Taking& taking : takings_) {
+  for (Taking& taking : takings_)
     for (std::size_t i = 0; i < taking.met.size(); ++i) {
       const core::ExecutionRecord* record = units.empty() ? nullptr : units.front()->set.execution(taking.met[i]);
       taking.found.members[i].stays = !record || core::is_candidate(*record);
     }
-    places.end(taking.search, taking.found);
-  }
-  takings_.clear();
+  end_searches();
   return returned;
 }
 
-void PostgresSession::forget_searches() {
-  for (const Taking& taking : takings_) shared_->queue_places.end(taking.search, std::nullopt);
+/// When the rows that they locked are free again. Other searches have passed over those that stay.
+void PostgresSession::end_searches() {
+  QueuePlaces& places = shared_->queue_places;
+  for (const Taking& taking : takings_) {
+    for (const QueueMember& member : taking.found.members)
+      if (member.stays) places.appeared(taking.search.queue_id, member);
+    places.end(taking.search, taking.found);
+  }
   takings_.clear();
 }
 

@@ -52,7 +52,7 @@ class PostgresSession final : public Session {
   /// into queues is told too. True: something was put back that had been there before.
   bool learn_places(std::span<Unit* const> units);
   void tell_others(std::span<Unit* const> units);
-  void forget_searches();
+  void end_searches();
 
   // Saving.
   using ExecutionSlot = core::Table<ExecutionId, core::ExecutionRecord>::Slot;
