@@ -5,8 +5,8 @@
 namespace ff::bench {
 namespace {
 
-constexpr std::uint32_t kSubmitters = 4;
-/// In a steady state so many are submitted and not completed.
+/// In a steady state so many submit, and keep so many submitted and not completed.
+constexpr std::uint32_t kSteadySubmitters = 4;
 constexpr std::uint64_t kSteadyUnderWay = 4'000;
 constexpr std::uint32_t kClaimWaitMs = 200;
 
@@ -70,12 +70,12 @@ void submit_many(Run& run, std::uint64_t count, const std::function<void(std::ui
     }
   };
   std::vector<std::jthread> threads;
-  for (std::uint32_t i = 1; i < (run.options.sync ? 1 : kSubmitters); ++i) threads.emplace_back(submit);
+  for (std::uint32_t i = 1; i < (run.options.sync ? 1 : run.options.workers); ++i) threads.emplace_back(submit);
   submit();
 }
 
 SteadySubmitters::SteadySubmitters(Run& run) {
-  for (std::uint32_t i = 0; i < (run.options.sync ? 1 : kSubmitters); ++i)
+  for (std::uint32_t i = 0; i < (run.options.sync ? 1 : kSteadySubmitters); ++i)
     threads_.emplace_back([&run](const std::stop_token& stop) {
       while (!stop.stop_requested() && !run.stopping) {
         if (run.submitted - std::min(run.submitted.load(), run.completed.load()) >= kSteadyUnderWay)

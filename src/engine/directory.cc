@@ -87,17 +87,13 @@ void Directory::took(std::span<const Row> rows, std::span<const store::Taken> ta
     if (lane == lanes_.end()) continue;
     LaneEntry& entry = lane->second;
     const std::string name = name_of(*rows[i].take.queue);
-    auto it = entry.queues.find(name);
-    if (it == entry.queues.end()) {
-      if (!taken[i].next_head) continue;
-      // Another take found nothing because this one held what is left, and dropped the queue.
-      it = entry.queues.try_emplace(name, QueueState{rows[i].take.queue, *taken[i].next_head, 0, true, 0}).first;
-      entry.by_head.emplace(*taken[i].next_head, name);
-    }
-    QueueState& state = it->second;
+    const auto& next_head = taken[i].next_head;
+    // Another take may have dropped the queue: it found nothing because this one held what is left.
+    if (!next_head && !entry.queues.contains(name)) continue;
+    QueueState& state = queue_of(entry, name, rows[i].take.queue, next_head.value_or(core::OrderKey()));
     state.count -= std::min<std::uint64_t>(state.count, taken[i].candidates.size());
-    if (taken[i].next_head) {
-      set_head(entry, name, state, *taken[i].next_head);
+    if (next_head) {
+      set_head(entry, name, state, *next_head);
       if (state.count == 0) state.exact = false;
       state.count = std::max<std::uint64_t>(state.count, 1);
     } else if (state.changed <= state.planned) {
@@ -114,6 +110,13 @@ void Directory::gave_back(const core::QueueRef& queue, const core::OrderKey& key
 }
 
 // ---- feeding ------------------------------------------------------------------------------------------------------
+
+Directory::QueueState& Directory::queue_of(LaneEntry& entry, const std::string& name, const core::QueueRef& queue,
+                                           const core::OrderKey& head) {
+  auto [it, added] = entry.queues.try_emplace(name, QueueState{queue, head});
+  if (added) entry.by_head.emplace(head, name);
+  return it->second;
+}
 
 void Directory::set_head(LaneEntry& entry, const std::string& name, QueueState& state, const core::OrderKey& head) {
   if (state.head == head) return;
@@ -132,12 +135,8 @@ void Directory::drop(LaneEntry& entry, const std::string& name) {
 Directory::QueueState& Directory::add(const core::QueueRef& queue, const core::OrderKey& key) {
   LaneEntry& entry = lanes_[queue->lane_id];
   const std::string name = name_of(*queue);
-  auto [it, added] = entry.queues.try_emplace(name, QueueState{queue, key, 0, true, 0});
-  QueueState& state = it->second;
-  if (added)
-    entry.by_head.emplace(key, name);
-  else if (key < state.head)
-    set_head(entry, name, state, key);
+  QueueState& state = queue_of(entry, name, queue, key);
+  if (key < state.head) set_head(entry, name, state, key);
   ++state.count;
   state.changed = clock_;
   return state;
@@ -211,10 +210,8 @@ std::vector<Directory::Gain> Directory::refreshed(const std::string& lane_id, st
   for (const auto& head : heads) {
     const std::string name = name_of(*head.queue);
     seen.insert(name);
-    auto [it, added] = entry.queues.try_emplace(name, QueueState{head.queue, head.head, 0, true, 0});
-    QueueState& state = it->second;
-    if (added) entry.by_head.emplace(head.head, name);
-    if (!added && state.changed > ticket) continue;
+    QueueState& state = queue_of(entry, name, head.queue, head.head);
+    if (state.changed > ticket) continue;
     set_head(entry, name, state, head.head);
     state.count = head.count;
     state.exact = head.count < kHeadCountMax;

@@ -84,6 +84,9 @@ class Directory final : public store::Planner {
   bool is_known(const LaneEntry& entry) const;
   std::uint32_t plan_lane(LaneEntry& entry, std::size_t claim_at, const core::Claim& claim, std::uint32_t want,
                           bool last, Promised& promised, std::vector<Row>& rows);
+  /// The queue of that name, made with this head and no members if it was not known.
+  static QueueState& queue_of(LaneEntry& entry, const std::string& name, const core::QueueRef& queue,
+                              const core::OrderKey& head);
   void set_head(LaneEntry& entry, const std::string& name, QueueState& state, const core::OrderKey& head);
   void drop(LaneEntry& entry, const std::string& name);
   QueueState& add(const core::QueueRef& queue, const core::OrderKey& key);

@@ -89,6 +89,35 @@ TEST_F(TransportDrain, without_tasks_it_does_not_wait_for_workers) {
   EXPECT_TRUE(http.is_at_end());
 }
 
+TEST_F(TransportDrain, the_call_that_ends_the_last_task_is_answered) {
+  server::ServerOptions options;
+  auto slow = std::make_shared<FailingBackend>();
+  slow->error = {ErrorCode::lease_revoked, "It was taken away.", {}};
+  slow->keeps_silent = true;
+  std::atomic<bool> is_slow = false;
+  options.acting_for = [&](const core::Caller&) -> std::shared_ptr<api::Backend> {
+    if (is_slow) return slow;
+    return fabric.backend();
+  };
+  serve({}, std::move(options));
+  auto [http, handle] = worker();
+  is_slow = true;
+  bool is_sent = false;
+  start_drain(std::chrono::seconds(60), [&] {
+    if (std::exchange(is_sent, true)) return false;
+    // The task ends right after the connections were looked at.
+    EXPECT_TRUE(http.send(HttpClient::request_text("POST", "/v1/worker/complete", by_handle(handle))));
+    EXPECT_TRUE(eventually([&] { return slow->held() == 1; }));
+    return false;
+  });
+  EXPECT_TRUE(eventually([&] { return slow->held() == 1; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));  // for who would not wait
+  slow->answer_held();
+  EXPECT_THAT(http.read_answer().body, HasSubstr("It was taken away."));
+  draining_.join();
+  EXPECT_EQ(transport->counts().shutdown_timeouts, 0U);
+}
+
 TEST_F(TransportDrain, T40_too_short_a_grace_is_counted) {
   server::ServerOptions options;
   auto stuck = std::make_shared<FailingBackend>();
@@ -103,6 +132,7 @@ TEST_F(TransportDrain, T40_too_short_a_grace_is_counted) {
   start_drain(std::chrono::milliseconds(200));
   draining_.join();
   EXPECT_TRUE(http.is_at_end());
+  stuck->answer_held();  // to nobody
   EXPECT_EQ(transport->counts().shutdown_timeouts, 1U);
   EXPECT_TRUE(was_logged("outlasted the grace"));
 }

@@ -145,6 +145,7 @@ TEST_F(TransportLimits, past_the_deadline_the_answer_is_a_timeout) {
   const WireAnswer late = http.call("GET", "/v1/executions");
   EXPECT_EQ(late.status, 504);
   EXPECT_EQ(json::parse(late.body).at("code"), "timeout");
+  stuck->answer_held();  // too late
   EXPECT_EQ(http.call("GET", "/livez").status, 200) << "the connection goes on";
 }
 

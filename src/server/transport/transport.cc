@@ -213,8 +213,12 @@ void Transport::drain(std::chrono::milliseconds grace, const std::function<bool(
   parts.for_each([](Connection& connection) { connection.drain(); });
   parts.server.drain();
   std::uint32_t busy = 0;
-  while ((busy = parts.count_busy(false)) > 0 || (parts.count_busy(true) > 0 && tasks_run())) {
-    if (std::chrono::steady_clock::now() >= end) break;
+  while (true) {
+    // In this order: the call that ended the last task may still be on its way to its answer.
+    const bool works = parts.count_busy(true) > 0 && tasks_run();
+    busy = parts.count_busy(false);
+    const bool is_over = (busy == 0 && !works) || std::chrono::steady_clock::now() >= end;
+    if (is_over) break;
     std::this_thread::sleep_for(kLookAgain);
   }
   if (busy > 0) {
