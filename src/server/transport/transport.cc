@@ -213,14 +213,14 @@ void Transport::drain(std::chrono::milliseconds grace, const std::function<bool(
   parts.for_each([](Connection& connection) { connection.drain(); });
   parts.server.drain();
   std::uint32_t busy = 0;
-  while (true) {
-    // In this order: the call that ended the last task may still be on its way to its answer.
-    const bool works = parts.count_busy(true) > 0 && tasks_run();
+  auto goes_on = [&] {
     busy = parts.count_busy(false);
-    const bool is_over = (busy == 0 && !works) || std::chrono::steady_clock::now() >= end;
-    if (is_over) break;
-    std::this_thread::sleep_for(kLookAgain);
-  }
+    if (busy > 0) return true;
+    const bool works = parts.count_busy(true) > 0 && tasks_run();
+    busy = parts.count_busy(false);  // the call that ended the last task may still be on its way to its answer
+    return works || busy > 0;
+  };
+  while (goes_on() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(kLookAgain);
   if (busy > 0) {
     parts.shutdown_timeouts += busy;
     parts.log.warn("requests have outlasted the grace of the shutdown", {{"connections", std::to_string(busy)}});
