@@ -1,5 +1,6 @@
 #include "core/base64.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -28,7 +29,10 @@ std::string encoded(std::string_view bytes, std::string_view alphabet) {
   std::size_t at = 0;
   for (; at + 3 <= bytes.size(); at += 3) {
     const std::uint32_t three = (byte(at) << 16) | (byte(at + 1) << 8) | byte(at + 2);
-    for (int shift = 18; shift >= 0; shift -= 6) *out++ = alphabet[(three >> shift) & 63];
+    *out++ = alphabet[three >> 18];
+    *out++ = alphabet[(three >> 12) & 63];
+    *out++ = alphabet[(three >> 6) & 63];
+    *out++ = alphabet[three & 63];
   }
   if (at == bytes.size()) return text;
   const bool two = at + 2 == bytes.size();
@@ -37,23 +41,36 @@ std::string encoded(std::string_view bytes, std::string_view alphabet) {
   return text;
 }
 
+/// Four digits as 24 bits; negative when one of them is none.
+std::int32_t four_digits(const char* text, const Reverse& reverse) {
+  auto digit = [&](int at) { return std::int32_t{reverse[static_cast<unsigned char>(text[at])]}; };
+  // The sign of a digit that is none stays in the result.
+  return digit(0) * (1 << 18) | digit(1) * (1 << 12) | digit(2) * (1 << 6) | digit(3);
+}
+
 std::optional<std::string> decoded(std::string_view text, const Reverse& reverse) {
-  if (text.size() % 4 == 1) return std::nullopt;
+  const std::size_t rest = text.size() % 4;
+  if (rest == 1) return std::nullopt;
   std::string bytes(text.size() * 3 / 4, '\0');
   char* out = bytes.data();
-  std::uint32_t buffer = 0;
-  int bits = 0;
-  for (char c : text) {
-    const int value = reverse[static_cast<unsigned char>(c)];
-    if (value < 0) return std::nullopt;
-    buffer = (buffer << 6) | static_cast<std::uint32_t>(value);
-    bits += 6;
-    if (bits >= 8) {
-      bits -= 8;
-      *out++ = static_cast<char>(buffer >> bits);
-    }
+  const char* in = text.data();
+  for (const char* end = in + (text.size() - rest); in != end; in += 4) {
+    const std::int32_t bits = four_digits(in, reverse);
+    if (bits < 0) return std::nullopt;
+    *out++ = static_cast<char>(bits >> 16);
+    *out++ = static_cast<char>(bits >> 8);
+    *out++ = static_cast<char>(bits);
   }
-  if ((buffer & ((1U << bits) - 1)) != 0) return std::nullopt;
+  if (rest == 0) return bytes;
+  // Filled up with the digit of zero; what lies behind the last whole byte must be zero too.
+  std::array<char, 4> last{};
+  const auto zero = static_cast<char>(std::find(reverse.begin(), reverse.end(), 0) - reverse.begin());
+  last.fill(zero);
+  std::copy(in, in + rest, last.begin());
+  const std::int32_t bits = four_digits(last.data(), reverse);
+  if (bits < 0 || (bits & (rest == 2 ? 0xffff : 0xff)) != 0) return std::nullopt;
+  *out++ = static_cast<char>(bits >> 16);
+  if (rest == 3) *out = static_cast<char>(bits >> 8);
   return bytes;
 }
 

@@ -1,5 +1,7 @@
 #include "core/text.h"
 
+#include <algorithm>
+
 namespace ff::core {
 
 std::optional<char32_t> next_char(std::string_view text, std::size_t& at) {
@@ -21,7 +23,8 @@ std::optional<char32_t> next_char(std::string_view text, std::size_t& at) {
 }
 
 bool is_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();)
+  const auto first = std::find_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  for (auto at = static_cast<std::size_t>(first - text.begin()); at < text.size();)
     if (!next_char(text, at)) return false;
   return true;
 }

@@ -9,15 +9,17 @@ void Writes::check(const ExecutionRecord& record) {
     broken_ = fmt::format("{}: {}", record.id.to_string(), bad);
 }
 
-void Writes::insert(ExecutionRecord&& record) {
+void Writes::insert(std::shared_ptr<ExecutionRecord> made) {
+  ExecutionRecord& record = *made;
   record.version = 1;
   record.times.created_at_ms = record.times.last_transition_at_ms = record.times.last_mutation_at_ms = now_;
   if (auto derived = derive_public_state(record.state)) record.state.public_state = *derived;
   check(record);
-  executions.push_back(std::make_unique<ExecutionRecord>(std::move(record)));
+  executions.push_back(std::move(made));
 }
 
-void Writes::update(const ExecutionRecord& before, ExecutionRecord&& after) {
+void Writes::update(const ExecutionRecord& before, std::shared_ptr<ExecutionRecord> changed) {
+  ExecutionRecord& after = *changed;
   after.version = before.version + 1;
   after.times.last_mutation_at_ms = now_;
   if (auto derived = derive_public_state(after.state)) after.state.public_state = *derived;
@@ -31,7 +33,7 @@ void Writes::update(const ExecutionRecord& before, ExecutionRecord&& after) {
       after.attempt->version = before.attempt->version + 1;
   }
   check(after);
-  executions.push_back(std::make_unique<ExecutionRecord>(std::move(after)));
+  executions.push_back(std::move(changed));
 }
 
 void Writes::lane(Lane value) {
@@ -42,7 +44,9 @@ void Writes::lane(Lane value) {
 void WorkingSet::apply(Writes&& writes) {
   changed_ = changed_ || !writes.executions.empty() || !writes.erased.empty() || !writes.lanes.empty() ||
              !writes.keys.empty() || !writes.documents.empty() || !writes.events.empty();
-  auto boxed = [](auto value) { return std::make_unique<decltype(value)>(std::move(value)); };
+  auto boxed = [](auto&& value) {
+    return std::make_shared<std::remove_cvref_t<decltype(value)>>(std::forward<decltype(value)>(value));
+  };
   for (auto& [id, value] : writes.infos) infos_.write(id, boxed(std::move(value)));
   for (auto& [id, value] : writes.payloads) payloads_.write(id, boxed(std::move(value)));
   for (auto& [id, value] : writes.results) results_.write(id, value ? boxed(std::move(*value)) : nullptr);

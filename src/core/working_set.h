@@ -24,9 +24,9 @@ class Table {
  public:
   struct Slot {
     Key key;
-    std::unique_ptr<Value> value;   ///< as it is now; null: it does not exist
-    std::unique_ptr<Value> before;  ///< as it was loaded; meaningful once `dirty`
-    bool stored = false;          ///< it was in the store when it was loaded
+    std::shared_ptr<const Value> value;   ///< as it is now; null: it does not exist
+    std::shared_ptr<const Value> before;  ///< as it was loaded; meaningful once `dirty`
+    bool stored = false;                  ///< it was in the store when it was loaded
     bool dirty = false;
   };
 
@@ -41,15 +41,15 @@ class Table {
     return slot ? slot->value.get() : nullptr;
   }
   /// Called by the store with what it found, or null. What the batch has already is left as it is.
-  const Slot& loaded(const Key& key, std::unique_ptr<Value> value) {
+  const Slot& loaded(const Key& key, std::shared_ptr<const Value> value) {
     if (const Slot* known = find(key)) return *known;
     const bool stored = value != nullptr;
     return add({key, std::move(value), nullptr, stored, false});
   }
   const Slot& loaded(const Key& key, std::optional<Value> value) {
-    return loaded(key, value ? std::make_unique<Value>(std::move(*value)) : nullptr);
+    return loaded(key, value ? std::make_shared<const Value>(std::move(*value)) : nullptr);
   }
-  void write(const Key& key, std::unique_ptr<Value> value) {
+  void write(const Key& key, std::shared_ptr<const Value> value) {
     Slot* known = slot_of(key);
     Slot& slot = known ? *known : add({key, nullptr, nullptr, false, false});
     if (!slot.dirty) slot.before = std::move(slot.value);
@@ -155,8 +155,12 @@ class Writes {
  public:
   explicit Writes(TimeMs now) : now_(now) {}
 
-  void insert(ExecutionRecord&& record);
-  void update(const ExecutionRecord& before, ExecutionRecord&& after);
+  void insert(std::shared_ptr<ExecutionRecord> record);
+  void insert(ExecutionRecord&& record) { insert(std::make_shared<ExecutionRecord>(std::move(record))); }
+  void update(const ExecutionRecord& before, std::shared_ptr<ExecutionRecord> after);
+  void update(const ExecutionRecord& before, ExecutionRecord&& after) {
+    update(before, std::make_shared<ExecutionRecord>(std::move(after)));
+  }
   /// Removes the execution and every part of it; its events stay.
   void erase(const ExecutionId& id) { erased.push_back(id); }
   void info(const ExecutionId& id, ExecutionInfo value) { infos.emplace_back(id, std::move(value)); }
@@ -186,7 +190,7 @@ class Writes {
   /// What is illegal in what was saved; such writes are dropped as a whole.
   const std::string& broken() const { return broken_; }
 
-  std::vector<std::unique_ptr<ExecutionRecord>> executions;
+  std::vector<std::shared_ptr<const ExecutionRecord>> executions;
   std::vector<ExecutionId> erased;
   std::vector<std::pair<ExecutionId, ExecutionInfo>> infos;
   std::vector<std::pair<ExecutionId, PayloadPart>> payloads;

@@ -16,7 +16,7 @@ void add_unit(std::deque<store::Unit>& units, const core::ExecutionRecord* befor
   store::Unit& unit = units.emplace_back();
   unit.outcome = store::Unit::Outcome::committed;
   if (before) unit.set.executions().loaded(after.id, *before);
-  unit.set.executions().write(after.id, std::make_unique<core::ExecutionRecord>(after));
+  unit.set.executions().write(after.id, std::make_shared<core::ExecutionRecord>(after));
 }
 
 TEST(Histograms, values_fall_into_the_first_bucket_that_holds_them) {

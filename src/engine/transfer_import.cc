@@ -48,7 +48,7 @@ class PutRecords final : public core::Operation {
     for (const auto& whole : executions) {
       const ExecutionId& id = whole.record.id;
       if (set.execution(id)) return refuse(twice(id.to_string()));
-      writes.executions.push_back(std::make_unique<core::ExecutionRecord>(whole.record));
+      writes.executions.push_back(std::make_shared<core::ExecutionRecord>(whole.record));
       writes.info(id, whole.info);
       if (whole.payload) writes.payload(id, {whole.payload});
       if (whole.result) writes.result(id, whole.result);
@@ -57,8 +57,8 @@ class PutRecords final : public core::Operation {
     }
     set.apply(std::move(writes));
     // What is written counts its version up; this keeps the one it had.
-    for (const auto& key : keys) set.keys().write(key.id, std::make_unique<core::IdempotencyRecord>(key));
-    for (const auto& token : tokens) set.documents().write(token.id, std::make_unique<core::Document>(token));
+    for (const auto& key : keys) set.keys().write(key.id, std::make_shared<core::IdempotencyRecord>(key));
+    for (const auto& token : tokens) set.documents().write(token.id, std::make_shared<core::Document>(token));
   }
 
   void refuse(Error error) override { error_ = std::move(error); }

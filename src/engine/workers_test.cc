@@ -77,7 +77,7 @@ TEST(LaneRatesTest, count_the_last_minute) {
   queue->lane_id = "video";
   record.queue = queue;
   record.counters.current_lease_epoch = 1;
-  unit.set.executions().write(record.id, std::make_unique<core::ExecutionRecord>(record));
+  unit.set.executions().write(record.id, std::make_shared<core::ExecutionRecord>(record));
   constexpr SteadyUs kSecond = 1'000'000;
   for (int i = 0; i < 6; ++i) rates.committed(units, 100 * kSecond);
   rates.committed(units, 130 * kSecond);

@@ -25,7 +25,7 @@ class BuggySession final : public Session {
     for (const auto& row : taken)
       for (const auto& [unit, id] : row.candidates)
         if (const auto* slot = unit->set.payloads().find(id); bug_ == Bug::mixes_up_payloads && slot->value && shows())
-          slot->value->payload = std::make_shared<const Bytes>("of another");
+          const_cast<core::PayloadPart&>(*slot->value).payload = std::make_shared<const Bytes>("of another");
     return done;
   }
   Result<std::vector<ExecutionId>> claimed_under(const std::string& worker_instance_id,
@@ -84,7 +84,7 @@ void BuggySession::spoil_stored(Unit& unit) {
 
 void BuggySession::store_again(const ExecutionId& id, const core::ExecutionRecord& record) {
   core::WorkingSet old;
-  old.executions().write(id, std::make_unique<core::ExecutionRecord>(record));
+  old.executions().write(id, std::make_shared<core::ExecutionRecord>(record));
   data_.save(old);
 }
 
@@ -92,8 +92,9 @@ void BuggySession::store_again(const ExecutionId& id, const core::ExecutionRecor
 void BuggySession::ignore_versions(Unit& unit) {
   for (const auto& slot : unit.set.executions().slots()) {
     const auto stored = data_.executions.find(slot.key);
-    core::ExecutionRecord* loaded = slot.dirty ? slot.before.get() : slot.value.get();
-    if (loaded && stored != data_.executions.end()) *loaded = stored->second.record;
+    const core::ExecutionRecord* loaded = slot.dirty ? slot.before.get() : slot.value.get();
+    if (loaded && stored != data_.executions.end())
+      const_cast<core::ExecutionRecord&>(*loaded) = stored->second.record;
   }
 }
 

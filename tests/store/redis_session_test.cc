@@ -59,7 +59,7 @@ class RedisSessions : public ::testing::Test {
   void change_priority(std::size_t unit, std::int32_t priority) {
     core::WorkingSet& set = units[unit].set;
     const ExecutionId id = set.executions().slots().front().key;
-    auto changed = std::make_unique<core::ExecutionRecord>(*set.execution(id));
+    auto changed = std::make_shared<core::ExecutionRecord>(*set.execution(id));
     changed->priority = priority;
     ++changed->version;
     set.executions().write(id, std::move(changed));

@@ -173,15 +173,15 @@ LeasedTask task_of(const ExecutionRecord& record, const Records& in, HandleKind 
 std::optional<LeasedTask> lease_candidate(const ExecutionRecord& record, const Records& in, const Claim& claim,
                                           IdSource& ids, Writes& writes) {
   if (!is_candidate(record) || !can_serve(claim.worker, *record.queue)) return std::nullopt;
-  ExecutionRecord leased = record;
+  auto leased = std::make_shared<ExecutionRecord>(record);
   HandleKind kind = HandleKind::fresh;
   if (record.state.lifecycle_phase == LifecyclePhase::active)
-    kind = lease_reclaimed(leased, claim, ids, writes);
+    kind = lease_reclaimed(*leased, claim, ids, writes);
   else if (record.state.attempt_state == AttemptState::attempt_interrupted)
-    kind = lease_resumed(leased, claim, ids, writes);
+    kind = lease_resumed(*leased, claim, ids, writes);
   else
-    kind = lease_fresh(leased, claim, ids, writes);
-  LeasedTask task = task_of(leased, in, kind);
+    kind = lease_fresh(*leased, claim, ids, writes);
+  LeasedTask task = task_of(*leased, in, kind);
   writes.update(record, std::move(leased));
   return task;
 }
@@ -259,7 +259,7 @@ Decision<LeasedTasks> decide(const ClaimNamed& op, const Records& in, TimeMs now
   IdSource ids = op.claim.ids;
   auto task = lease_candidate(*record, in, op.claim, ids, lease_writes);
   // One operation, one version: the loss and the lease are one change of the stored record.
-  ExecutionRecord after = std::move(*lease_writes.executions.back());
+  ExecutionRecord after = lease_writes.saved();
   writes.executions.clear();
   writes.update(*stored, std::move(after));
   for (auto& [id, attempt] : lease_writes.attempts) {

@@ -16,10 +16,10 @@ Decision<Changed> decide(const Complete& op, const Records& in, TimeMs now) {
   auto held = holder_check(op.handle, in, writes);
   if (!held) return {std::unexpected(held.error()), std::move(writes)};
 
-  ExecutionRecord ended = **held;
-  release_lease(ended, {ReleaseOp::complete, LeaseEventType::released, "completed"}, writes);
-  end_attempt(ended, {AttemptRecordState::ended_success, AttemptOutcome::success}, now);
-  end_execution(ended, TerminalOutcome::success, writes);
+  auto ended = std::make_shared<ExecutionRecord>(**held);
+  release_lease(*ended, {ReleaseOp::complete, LeaseEventType::released, "completed"}, writes);
+  end_attempt(*ended, {AttemptRecordState::ended_success, AttemptOutcome::success}, now);
+  end_execution(*ended, TerminalOutcome::success, writes);
   writes.update(**held, std::move(ended));
   if (op.result) writes.result(op.handle.execution_id, ResultPart{op.result, op.content_type});
   return {Changed{op.handle.execution_id, PublicState::completed, false}, std::move(writes)};

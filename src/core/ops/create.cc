@@ -5,8 +5,9 @@
 namespace ff::core {
 namespace {
 
-ExecutionRecord new_record(const Create& op, TimeMs now) {
-  ExecutionRecord record;
+std::shared_ptr<ExecutionRecord> new_record(const Create& op, TimeMs now) {
+  auto made = std::make_shared<ExecutionRecord>();
+  ExecutionRecord& record = *made;
   record.id = op.id;
   record.queue = op.queue;
   record.priority = op.priority;
@@ -20,7 +21,7 @@ ExecutionRecord new_record(const Create& op, TimeMs now) {
   record.timers.execution_deadline_at_ms = op.execution_deadline_at_ms;
   if (!record.timers.execution_deadline_at_ms && op.execution_deadline_ms)
     record.timers.execution_deadline_at_ms = add_ms(now, *op.execution_deadline_ms);
-  return record;
+  return made;
 }
 
 Submitted duplicate_of(const ExecutionId& id, const ExecutionRecord* existing) {

@@ -122,6 +122,7 @@ void LiveRows::clear() {
   clear_all(ids_, leases_, tids_, shape_numbers_, shapes_, due_, started_, mutated_, versions_, epochs_, from_versions_,
             priorities_, states_, attempts_, from_slots_, buckets_, logs_, candidates_, workers_, claim_keys_,
             details_);
+  locked_ = true;
 }
 
 void LiveRows::add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version,
@@ -143,6 +144,7 @@ void LiveRows::add(const core::ExecutionRecord& record, const RowMeta& from, std
                         .worker = row.worker,
                         .claim_key = row.claim_key.value_or(""),
                         .details = row.details};
+  locked_ = locked_ && !from.remembered;
   ids_.add(IdBytes(record.id).view());
   leases_.add_or_null(row.lease);
   tids_.add_or_null(from.tid);

@@ -55,10 +55,13 @@ class LiveRows {
   void clear();
   bool empty() const { return ids_.empty(); }
   void add(const core::ExecutionRecord& record, const RowMeta& from, std::uint64_t from_version, LogPlaces logs);
+  /// Whether the batch holds the locks of all of them.
+  bool locked() const { return locked_; }
   Params params(bool with_tids);
 
  private:
   PackBuffer buffer_;
+  bool locked_ = true;
   ByteaArray ids_, leases_;
   TidArray tids_;
   Int4Array shape_numbers_;

@@ -2,11 +2,11 @@
 
 namespace ff::store::postgres {
 
-void Remembered::put(const core::ExecutionRecord& record, std::string tid, std::size_t log_place_count) {
-  Item item{std::make_unique<core::ExecutionRecord>(record), std::move(tid), log_place_count};
+void Remembered::put(Item item) {
+  const ExecutionId id = item.record->id;
   std::lock_guard guard(mutex_);
-  items_.insert_or_assign(record.id, std::move(item));
-  order_.push_back(record.id);
+  items_.insert_or_assign(id, std::move(item));
+  order_.push_back(id);
   while (order_.size() > kRememberedMax) {
     items_.erase(order_.front());
     order_.pop_front();

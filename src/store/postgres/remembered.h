@@ -18,14 +18,14 @@ inline constexpr std::size_t kRememberedMax = 10'000;
 class Remembered {
  public:
   struct Item {
-    std::unique_ptr<core::ExecutionRecord> record;
+    std::shared_ptr<const core::ExecutionRecord> record;
     std::string tid;
     std::size_t log_place_count = 0;
   };
 
   /// Beyond `kRememberedMax` the oldest are forgotten.
-  void put(const core::ExecutionRecord& record, std::string tid, std::size_t log_place_count);
-  /// Gives it away: whoever uses it changes it.
+  void put(Item item);
+  /// Gives it away: whoever uses it changes the row.
   std::optional<Item> take(const ExecutionId& id);
 
  private:

@@ -14,18 +14,18 @@ ExecutionId id(std::uint32_t number) {
   return made;
 }
 
-core::ExecutionRecord record(std::uint32_t number, std::uint64_t version) {
+std::shared_ptr<const core::ExecutionRecord> record(std::uint32_t number, std::uint64_t version) {
   core::ExecutionRecord made;
   made.id = id(number);
   made.version = version;
-  return made;
+  return std::make_shared<const core::ExecutionRecord>(std::move(made));
 }
 
 TEST(Remembered, gives_away_the_newest_once) {
   Remembered remembered;
   EXPECT_FALSE(remembered.take(id(1)));
-  remembered.put(record(1, 2), "first", 1);
-  remembered.put(record(1, 3), "second", 2);
+  remembered.put({record(1, 2), "first", 1});
+  remembered.put({record(1, 3), "second", 2});
   const auto item = remembered.take(id(1));
   ASSERT_TRUE(item);
   EXPECT_EQ(item->record->version, 3U);
@@ -36,8 +36,8 @@ TEST(Remembered, gives_away_the_newest_once) {
 
 TEST(Remembered, forgets_the_oldest_beyond_its_limit) {
   Remembered remembered;
-  for (std::uint32_t i = 0; i < kRememberedMax; ++i) remembered.put(record(i, 1), "place", 0);
-  remembered.put(record(kRememberedMax, 1), "place", 0);
+  for (std::uint32_t i = 0; i < kRememberedMax; ++i) remembered.put({record(i, 1), "place", 0});
+  remembered.put({record(kRememberedMax, 1), "place", 0});
   EXPECT_FALSE(remembered.take(id(0)));
   EXPECT_TRUE(remembered.take(id(1)));
   EXPECT_TRUE(remembered.take(id(kRememberedMax)));

@@ -25,6 +25,7 @@ struct RowMeta {
   bool remembered = false;           ///< not loaded, thus not locked: the save finds out whether it is still so
   std::size_t log_place_count = 0;   ///< commits that wrote events of it
   std::string log_places = {};       ///< where they stand; not known when it was only remembered
+  bool logs = false;                 ///< this batch writes events of it
 };
 
 struct CoreRow {

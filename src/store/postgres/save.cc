@@ -35,6 +35,7 @@ void PostgresSession::clear_outgoing() {
   erased_slots_.clear();
   shards_.clear();
   events_.clear();
+  earlier_places_.clear();
   lanes_.clear();
 }
 
@@ -63,6 +64,7 @@ Result<Step> PostgresSession::save(std::span<Unit* const> units) {
   in_transaction_ = false;
   for (Unit* unit : units) unit->outcome = Unit::Outcome::committed;
   if (!updated_slots_.empty()) remember((*answers)[places_at]);
+  if (!new_rows_.empty()) remember_new(units);
   tell_others(units);
   return Step::done;
 }
@@ -113,11 +115,29 @@ void PostgresSession::collect_recalled(core::WorkingSet& set) {
 /// The next call about a leased execution will most likely come to this process.
 void PostgresSession::remember(const Rows& places) {
   for (int row = 0; row < places.size(); ++row) {
-    const auto& record = *updated_slots_[static_cast<std::size_t>(places.number(row, 0) - 1)]->value;
-    const std::size_t log_places = rows_[record.id].log_place_count;
-    if (record.is_leased() && log_places < kLogPlacesMax)
-      shared_->remembered.put(record, std::string(places.text(row, 1)), log_places);
+    const auto& record = updated_slots_[static_cast<std::size_t>(places.number(row, 0) - 1)]->value;
+    if (!record->is_leased()) continue;
+    const std::size_t log_places = rows_[record->id].log_place_count;
+    if (log_places < kLogPlacesMax) shared_->remembered.put({record, std::string(places.text(row, 1)), log_places});
   }
+}
+
+/// What was submitted here will most likely be claimed here.
+void PostgresSession::remember_new(std::span<Unit* const> units) {
+  if (xact_.empty()) return;
+  const auto xact = static_cast<std::uint32_t>(std::stoull(xact_));
+  const auto now = NewWork::Clock::now();
+  for (Unit* unit : units)
+    for (const auto& slot : unit->set.executions().slots()) {
+      if (slot.stored || !slot.value || !core::is_candidate(*slot.value)) continue;
+      const auto* info = unit->set.infos().find(slot.key);
+      const auto* payload = unit->set.payloads().find(slot.key);
+      const auto queue_id = queues_.id_of(slot.value->queue, false);
+      if (!info || !queue_id || !*queue_id) continue;
+      shared_->new_work.put(
+          **queue_id, {slot.value, info->value, payload ? payload->value : nullptr, xact, rows_[slot.key].log_place_count},
+          now);
+    }
 }
 
 // ---- executions ---------------------------------------------------------------------------------------------------
@@ -159,11 +179,10 @@ Result<void> PostgresSession::add_new(core::WorkingSet& set, const ExecutionSlot
   if (!queue_id) return std::unexpected(queue_id.error());
   const core::ExecutionInfo* info = set.info(slot.key);
   if (!info || !*queue_id) return std::unexpected(core::corruption("ff_exec_info", "policy", "missing at insert"));
-  const bool logs = logged_.contains(slot.key);
-  new_rows_.add(record, **queue_id, *info, set.payload(slot.key), logs);
+  RowMeta& meta = rows_[slot.key];
+  meta.log_place_count = meta.logs ? 1 : 0;
+  new_rows_.add(record, **queue_id, *info, set.payload(slot.key), meta.logs);
   if (looked_up_free_.contains(slot.key)) free_ids_.add(IdBytes(slot.key).view());
-  rows_[slot.key] = {};
-  rows_[slot.key].log_place_count = logs ? 1 : 0;
   if (record.tags) add_tags(record.id, record.times.created_at_ms, nullptr, record.tags.get());
   return {};
 }
@@ -175,8 +194,9 @@ Result<void> PostgresSession::add_final(core::WorkingSet& set, const ExecutionSl
   const auto from = meta.slot;
   const std::uint64_t from_version = is_new ? 0 : slot.before->version;
   LogPlaces logs = LogPlaces::as_they_are;
-  if (const auto logged = logged_.find(slot.key); logged != logged_.end() && !is_new) {
-    const bool full = !logged->second.empty();
+  if (meta.logs && !is_new) {
+    const bool full = meta.log_place_count >= kLogPlacesMax;
+    if (full) earlier_places_.emplace_back(slot.key, std::move(meta.log_places));
     logs = full ? LogPlaces::only_the_new : LogPlaces::one_more;
     meta.log_place_count = full ? 1 : meta.log_place_count + 1;
   }
@@ -275,13 +295,8 @@ void PostgresSession::queue_documents(core::WorkingSet& set) {
 
 /// Events lead back to their executions by the places that those keep.
 void PostgresSession::find_logged(core::WorkingSet& set) {
-  logged_.clear();
-  for (const auto& event : set.events()) {
-    if (!event.execution_id || !set.execution(*event.execution_id)) continue;
-    const auto row = rows_.find(*event.execution_id);
-    const bool full = row != rows_.end() && row->second.log_place_count >= kLogPlacesMax;
-    logged_.try_emplace(*event.execution_id, full ? row->second.log_places : std::string());
-  }
+  for (const auto& event : set.events())
+    if (event.execution_id && set.execution(*event.execution_id)) rows_[*event.execution_id].logs = true;
 }
 
 EventRows& PostgresSession::event_rows(std::int32_t slot) {
@@ -292,7 +307,7 @@ EventRows& PostgresSession::event_rows(std::int32_t slot) {
 
 Result<void> PostgresSession::collect_events(core::WorkingSet& set, TimeMs now) {
   const auto& events = set.events();
-  if (events.size() + logged_.size() > sql::kBatchEventsMax)
+  if (events.size() + earlier_places_.size() > sql::kBatchEventsMax)
     return core::fail(ErrorCode::retry_exhausted, "The batch writes more events than one block of ids has room for.");
   std::set<std::int32_t> shards;
   const std::int32_t shard_count = std::max<std::int32_t>(1, shared_->event_shards.load());
@@ -313,8 +328,7 @@ Result<void> PostgresSession::collect_events(core::WorkingSet& set, TimeMs now) 
     event_rows(slot).add(row, ++number, queue_id, shard);
     shards.insert(shard);
   }
-  for (const auto& [id, places] : logged_) {
-    if (places.empty()) continue;
+  for (const auto& [id, places] : earlier_places_) {
     // As long as any event that they lead to.
     const std::int32_t slot = event_slot(now, true);
     if (auto made = shared_->slots.ensure(History::events, slot); !made) return made;
@@ -339,7 +353,7 @@ std::size_t PostgresSession::queue_writes() {
   if (!free_ids_.empty())
     connection_.queue(sql::kStillFree, Params().array(free_ids_).number(shared_->manual_now()));
   const std::size_t places_at = connection_.queued();
-  if (!updated_.empty()) connection_.queue(sql::kUpdateCore, updated_.params(true));
+  if (!updated_.empty()) connection_.queue(updated_.locked() ? sql::kUpdateLocked : sql::kUpdateCore, updated_.params(true));
   if (!ended_.empty()) connection_.queue(sql::kMoveToDone, ended_.params(true));
   if (!ended_at_once_.empty()) connection_.queue(sql::kMoveNewToDone, ended_at_once_.params(false));
   if (!revived_.empty()) connection_.queue(sql::kMoveToCore, revived_.params(false));

@@ -10,8 +10,6 @@ using namespace std::chrono_literals;
 
 /// How long a batch tries to get its connection back before its callers hear of it.
 constexpr auto kSessionReconnectMax = 2s;
-constexpr int kInfoColumn = kCoreColumns;
-constexpr int kOrdinalColumn = kCoreColumns + 5;
 
 }  // namespace
 
@@ -73,7 +71,7 @@ Result<bool> PostgresSession::keep_row(core::WorkingSet& set, const Rows& rows, 
     return true;
   }
   rows_[id] = read->meta;
-  set.executions().loaded(id, std::make_unique<core::ExecutionRecord>(std::move(read->record)));
+  set.executions().loaded(id, std::make_shared<core::ExecutionRecord>(std::move(read->record)));
   return true;
 }
 
@@ -90,12 +88,12 @@ void PostgresSession::keep_info(core::WorkingSet& set, const ExecutionId& id, co
   info->payload_content_type = content_type_of(rows, row, column + 2);
   if (!rows.is_null(row, column + 3)) info->payload_bytes = static_cast<std::uint64_t>(rows.number(row, column + 3));
   if (with_payload) {
-    std::unique_ptr<core::PayloadPart> payload;
+    std::shared_ptr<const core::PayloadPart> payload;
     if (!rows.is_null(row, column + 4))
-      payload = std::make_unique<core::PayloadPart>(std::make_shared<const Bytes>(rows.text(row, column + 4)));
+      payload = std::make_shared<core::PayloadPart>(std::make_shared<const Bytes>(rows.text(row, column + 4)));
     set.payloads().loaded(id, std::move(payload));
   }
-  set.infos().loaded(id, std::make_unique<core::ExecutionInfo>(std::move(*info)));
+  set.infos().loaded(id, std::make_shared<core::ExecutionInfo>(std::move(*info)));
 }
 
 Result<void> PostgresSession::keep_attempts(core::WorkingSet& set, const std::vector<core::AttemptKey>& keys,
@@ -107,7 +105,7 @@ Result<void> PostgresSession::keep_attempts(core::WorkingSet& set, const std::ve
     for (auto& attempt : *attempts) {
       const core::AttemptKey key{id, attempt.attempt_index};
       if (std::find(keys.begin(), keys.end(), key) != keys.end())
-        set.attempts().loaded(key, std::make_unique<Attempt>(std::move(attempt)));
+        set.attempts().loaded(key, std::make_shared<Attempt>(std::move(attempt)));
     }
   }
   for (const auto& key : keys) set.attempts().loaded(key, nullptr);
@@ -174,7 +172,7 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
     for (int row = 0; row < answer->size(); ++row) {
       auto record = read_key(*answer, row);
       const core::IdempotencyId id = record.id;
-      set.keys().loaded(id, std::make_unique<core::IdempotencyRecord>(std::move(record)));
+      set.keys().loaded(id, std::make_shared<core::IdempotencyRecord>(std::move(record)));
     }
     for (const auto& id : reads.keys) set.keys().loaded(id, nullptr);
     ++answer;
@@ -198,7 +196,7 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
       auto lane = read_lane(*answer, row);
       if (!lane) return std::unexpected(lane.error());
       const std::string id = lane->lane_id;
-      set.lanes().loaded(id, std::make_unique<Lane>(std::move(*lane)));
+      set.lanes().loaded(id, std::make_shared<Lane>(std::move(*lane)));
     }
     for (const auto& id : reads.lanes) set.lanes().loaded(id, nullptr);
     ++answer;
@@ -208,7 +206,7 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
     for (int row = 0; row < answer->size(); ++row) {
       core::Document document = read_document_row(*answer, row, kind);
       const core::DocumentId id = document.id;
-      set.documents().loaded(id, std::make_unique<core::Document>(std::move(document)));
+      set.documents().loaded(id, std::make_shared<core::Document>(std::move(document)));
     }
     ++answer;
   }
@@ -253,138 +251,6 @@ Result<void> PostgresSession::load_ended(core::WorkingSet& set, const std::vecto
   for (const auto& id : looked_for)
     if (!set.executions().find(id) && !set.why_unreadable(id)) looked_up_free_.insert(id);
   return {};
-}
-
-// ---- claims -------------------------------------------------------------------------------------------------------
-
-Result<Step> PostgresSession::take(std::span<const TakeRow> plan, std::deque<Unit>& units, std::vector<Taken>& taken) {
-  Unit& unit = units.front();
-  core::WorkingSet& set = unit.set;
-  // What this batch has already leased or moved still stands in the queue: the working set knows better, and the take
-  // asks for that much more. One beyond what is wanted tells where the queue goes on.
-  std::map<std::int32_t, std::int64_t> touched;
-  for (const auto& slot : set.executions().slots()) {
-    const auto& stored = slot.dirty ? slot.before : slot.value;
-    if (!slot.stored || !stored || !core::is_candidate(*stored)) continue;
-    auto queue_id = queues_.id_of(stored->queue, false);
-    if (queue_id && *queue_id) ++touched[**queue_id];
-  }
-  Int4Array queue_ids;
-  Int8Array counts;
-  RangeArrays ranges;
-  struct Asked {
-    std::size_t row_of_plan;
-    std::int64_t count;
-  };
-  std::vector<Asked> asked;  // by row of the statement
-  const std::size_t first_taking = takings_.size();
-  taken.resize(plan.size());
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    auto queue_id = queues_.id_of(plan[i].queue, false);
-    if (!queue_id) return std::unexpected(before_commit(queue_id.error()));
-    if (!*queue_id) continue;
-    queue_ids.add(**queue_id);
-    const auto known = touched.find(**queue_id);
-    const std::int64_t count = std::int64_t{plan[i].count} + 1 + (known == touched.end() ? 0 : known->second);
-    counts.add(count);
-    asked.push_back({i, count});
-    auto& taking = takings_.emplace_back();
-    taking.search = shared_->queue_places.begin(**queue_id, QueuePlaces::Who::take);
-    ranges.add_search(taking.search.ranges);
-  }
-  if (asked.empty()) return Step::done;
-  if (std::exchange(begin_owed_, false)) {
-    connection_.queue(sql::kBegin);
-    in_transaction_ = true;
-  }
-  Params params;
-  params.array(queue_ids).array(counts);
-  connection_.queue(sql::kTake, ranges.append_to(params));
-  connection_.queue(sql::kClockOnly);
-  const auto started = Pace::Clock::now();
-  auto answers = send();
-  if (!answers) return std::unexpected(answers.error());
-  const auto took = Pace::Clock::now() - started;
-  const Rows& rows = (*answers)[answers->size() - 2];
-  for (int row = 0; row < rows.size(); ++row) {
-    const auto ordinal = static_cast<std::size_t>(rows.number(row, kOrdinalColumn) - 1);
-    const std::size_t at = asked[ordinal].row_of_plan;
-    const ExecutionId id = id_of_row(rows, row);
-    Taking& taking = takings_[first_taking + ordinal];
-    taking.met.push_back(id);
-    taking.found.members.push_back({static_cast<std::int32_t>(rows.number(row, 2)), rows.number(row, 3), true});
-    Taken& found = taken[at];
-    if (found.next_head) continue;
-    const auto* known = set.executions().find(id);
-    if (known && (!known->value || !core::is_candidate(*known->value))) continue;
-    if (auto kept = keep_row(set, rows, row); !kept) return std::unexpected(before_commit(kept.error()));
-    const core::ExecutionRecord* record = set.execution(id);
-    if (!record) continue;
-    if (found.candidates.size() == plan[at].count || record->priority < plan[at].priority_floor) {
-      found.next_head = core::order_key(*record);
-      continue;
-    }
-    if (!set.payloads().find(id)) keep_info(set, id, rows, row, kInfoColumn, true);
-    found.candidates.emplace_back(&unit, id);
-  }
-  set_clock(unit, answers->back());
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    Taking& taking = takings_[first_taking + i];
-    taking.search.took = took;
-    taking.found.exhausted = static_cast<std::int64_t>(taking.met.size()) < asked[i].count;
-    taking.found.now = unit.now;
-  }
-  return Step::done;
-}
-
-bool PostgresSession::learn_places(std::span<Unit* const> units) {
-  bool returned = false;
-  QueuePlaces& places = shared_->queue_places;
-  TimeMs earliest_due = std::numeric_limits<TimeMs>::max();
-  for (Unit* unit : units)
-    for (const auto& slot : unit->set.executions().slots()) {
-      if (!slot.dirty || !slot.value) continue;
-      if (const auto due_at = core::due_at(*slot.value)) earliest_due = std::min(earliest_due, *due_at);
-      if (!core::is_candidate(*slot.value)) continue;
-      returned = returned || slot.stored;
-      if (!places.any()) continue;
-      if (auto queue_id = queues_.id_of(slot.value->queue, false); queue_id && *queue_id)
-        places.appeared(**queue_id, {slot.value->priority, slot.value->times.created_at_ms, true});
-    }
-  shared_->due_place.appeared(earliest_due);
-  for (Taking& taking : takings_)
-    for (std::size_t i = 0; i < taking.met.size(); ++i) {
-      const core::ExecutionRecord* record = units.empty() ? nullptr : units.front()->set.execution(taking.met[i]);
-      taking.found.members[i].stays = !record || core::is_candidate(*record);
-    }
-  end_searches();
-  return returned;
-}
-
-/// When the rows that they locked are free again. Other searches have passed over those that stay.
-void PostgresSession::end_searches() {
-  QueuePlaces& places = shared_->queue_places;
-  for (const Taking& taking : takings_) {
-    for (const QueueMember& member : taking.found.members)
-      if (member.stays) places.appeared(taking.search.queue_id, member);
-    places.end(taking.search, taking.found);
-  }
-  takings_.clear();
-}
-
-Result<std::vector<ExecutionId>> PostgresSession::claimed_under(const std::string&, const std::string& claim_key) {
-  if (std::exchange(begin_owed_, false)) {
-    connection_.queue(sql::kBegin);
-    in_transaction_ = true;
-  }
-  connection_.queue(sql::kClaimedUnder, Params().bytes(claim_key));
-  auto answers = send();
-  if (!answers) return std::unexpected(answers.error());
-  std::vector<ExecutionId> held;
-  const Rows& rows = answers->back();
-  for (int row = 0; row < rows.size(); ++row) held.push_back(id_from(rows.text(row, 0)));
-  std::sort(held.begin(), held.end());
-  return held;
 }
 
 Result<std::unique_ptr<Session>> open_session(std::shared_ptr<PostgresShared> shared) {

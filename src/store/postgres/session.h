@@ -48,6 +48,10 @@ class PostgresSession final : public Session {
   /// What a lost connection means for a batch that has not asked for its commit: nothing was done, decide again.
   Error before_commit(Error error);
 
+  // Taking.
+  struct LockedRows;
+  Result<void> find_known(LockedRows& locked, std::size_t first_taking);
+  Result<void> keep_locked(core::WorkingSet& set, const LockedRows& locked, int row);
   /// Ends the searches of this batch's takes. After a commit they tell where the queues go on; what the batch has put
   /// into queues is told too. True: something was put back that had been there before.
   bool learn_places(std::span<Unit* const> units);
@@ -71,6 +75,7 @@ class PostgresSession final : public Session {
   std::size_t queue_writes();
   void collect_recalled(core::WorkingSet& set);
   void remember(const Rows& places);
+  void remember_new(std::span<Unit* const> units);
   void clear_outgoing();
   /// The commit was sent and no answer came: asks the server what became of it.
   Result<Step> find_out(std::span<Unit* const> units, Error error, const std::string& server_started);
@@ -105,8 +110,8 @@ class PostgresSession final : public Session {
   ByteaArray free_ids_, erased_live_, erased_ended_;
   Int4Array erased_slots_, shards_;
   std::deque<EventRows> events_;  ///< one per row of the log
-  /// Executions of which the batch writes events, with the places that go from them to the log when they have too many.
-  boost::unordered_flat_map<ExecutionId, std::string, std::hash<ExecutionId>> logged_;
+  /// Places in the log that no longer stand with their execution, which has too many: they go to the log.
+  std::vector<std::pair<ExecutionId, std::string>> earlier_places_;
   std::deque<LaneTexts> lanes_;
 };
 

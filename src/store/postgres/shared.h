@@ -1,5 +1,6 @@
 #pragma once
 
+#include "store/postgres/new_work.h"
 #include "store/postgres/places.h"
 #include "store/postgres/remembered.h"
 #include "store/postgres/slots.h"
@@ -39,6 +40,7 @@ struct PostgresShared {
   QueuePlaces queue_places;
   DuePlace due_place;
   Remembered remembered;
+  NewWork new_work;
   WakeUps wake_ups;
 };
 

@@ -89,14 +89,17 @@ inline constexpr Sql kQueueInsert{
 #define FF_IN_RANGE(high, low, from)                                                                                  \
   "candidate AND priority <= (" high "::integer[])[r] AND priority >= (" low "::integer[])[r] AND "                    \
   "created_at_ms >= (" from "::bigint[])[r]"
-inline constexpr Sql kTake{
-    "take",
-    "SELECT c.*, w.ord FROM unnest($1::integer[], $2::bigint[], $3::integer[], $4::integer[]) WITH ORDINALITY AS "
-    "w(queue_id, n, first, last, ord) CROSS JOIN LATERAL (SELECT x.* FROM generate_series(w.first, w.last) AS r CROSS "
-    "JOIN LATERAL (SELECT " FF_CORE
-    ", policy, origin, payload_content_type, octet_length(payload), payload FROM ff_exec_core "
-    "WHERE queue_id = w.queue_id AND " FF_IN_RANGE(
-        "$5", "$6", "$7") " " FF_QUEUE_ORDER " LIMIT w.n FOR NO KEY UPDATE SKIP LOCKED) x LIMIT w.n) c"};
+#define FF_TAKE(columns)                                                                                              \
+  "SELECT c.*, w.ord FROM unnest($1::integer[], $2::bigint[], $3::integer[], $4::integer[]) WITH ORDINALITY AS "       \
+  "w(queue_id, n, first, last, ord) CROSS JOIN LATERAL (SELECT x.* FROM generate_series(w.first, w.last) AS r CROSS "  \
+  "JOIN LATERAL (SELECT " columns " FROM ff_exec_core WHERE queue_id = w.queue_id AND " FF_IN_RANGE(                   \
+      "$5", "$6", "$7") " " FF_QUEUE_ORDER " LIMIT w.n FOR NO KEY UPDATE SKIP LOCKED) x LIMIT w.n) c"
+#define FF_TASK FF_CORE ", policy, origin, payload_content_type, octet_length(payload), payload"
+inline constexpr Sql kTake{"take", FF_TAKE(FF_TASK)};
+/// For work that this process has submitted itself, and knows; see new_work.h.
+inline constexpr Sql kTakeKeys{"take_keys", FF_TAKE("execution_id, xmin, priority, created_at_ms, ctid")};
+/// The rest of rows that were taken, and are locked.
+inline constexpr Sql kTaken{"taken", "SELECT " FF_TASK " FROM ff_exec_core WHERE ctid = ANY($1::tid[])"};
 inline constexpr Sql kClaimedUnder{
     "claimed_under", "SELECT execution_id FROM ff_exec_core WHERE claim_key = $1::text AND claim_key IS NOT NULL"};
 
@@ -148,17 +151,19 @@ inline constexpr Sql kInsertCore{
   "c.version = n.from_version"
 #define FF_ONCE "created_at_ms, queue_id, past_attempts, policy, tags, origin, payload_content_type, payload, stray"
 
-/// Rows that are known by their places; one that has changed since, because it was only remembered, is a conflict.
-/// Answers where they stand now.
+/// Rows that are known by their places. Answers where they stand now.
+#define FF_UPDATE_CORE                                                                                                \
+  "UPDATE ff_exec_core c SET due_at_ms = n.due_at_ms, started_at_ms = n.started_at_ms, "                               \
+  "last_mutation_at_ms = n.last_mutation_at_ms, version = n.version, current_lease_epoch = n.current_lease_epoch, "    \
+  "priority = n.priority, state = n.state, total_attempt_count = n.total_attempt_count, bucket = n.bucket, "           \
+  "candidate = n.candidate, lease = n.lease, worker = n.worker, claim_key = n.claim_key, details = n.details, "        \
+  "log_places = " FF_LOG_PLACES("c") " FROM " FF_CHANGED_LIVE(", $20::tid[]", ", tid") " WHERE " FF_AT_ITS_PLACE("$20") \
+  " RETURNING n.ord, c.ctid"
+inline constexpr Sql kUpdateLocked{"update_locked", FF_UPDATE_CORE};
+/// The same where some were only remembered: one that has changed since is a conflict.
 inline constexpr Sql kUpdateCore{
-    "update_core",
-    "WITH changed AS (UPDATE ff_exec_core c SET due_at_ms = n.due_at_ms, started_at_ms = n.started_at_ms, "
-    "last_mutation_at_ms = n.last_mutation_at_ms, version = n.version, current_lease_epoch = n.current_lease_epoch, "
-    "priority = n.priority, state = n.state, total_attempt_count = n.total_attempt_count, bucket = n.bucket, "
-    "candidate = n.candidate, lease = n.lease, worker = n.worker, claim_key = n.claim_key, details = n.details, "
-    "log_places = " FF_LOG_PLACES("c") " FROM " FF_CHANGED_LIVE(", $20::tid[]", ", tid") " WHERE " FF_AT_ITS_PLACE("$20")
-    " RETURNING n.ord, c.ctid) SELECT ord, ctid FROM changed WHERE "
-    "(SELECT ff_expect(count(*) = cardinality($1::bytea[])) FROM changed) IS NOT NULL"};
+    "update_core", "WITH changed AS (" FF_UPDATE_CORE ") SELECT ord, ctid FROM changed WHERE "
+                   "(SELECT ff_expect(count(*) = cardinality($1::bytea[])) FROM changed) IS NOT NULL"};
 /// Whether what was only remembered, and is not written, is as it was.
 inline constexpr Sql kStillSame{
     "still_same",

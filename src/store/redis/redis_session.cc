@@ -167,7 +167,7 @@ void RedisSession::keep_execution(core::WorkingSet& set, const ExecutionId& id, 
     return;
   }
   loads_.add(set, id, {std::string(value.text()), (*stored)->last_events, std::move((*stored)->result)});
-  set.executions().loaded(id, std::make_unique<ExecutionRecord>(std::move((*stored)->record)));
+  set.executions().loaded(id, std::make_shared<ExecutionRecord>(std::move((*stored)->record)));
 }
 
 void RedisSession::keep_info(core::WorkingSet& set, const ExecutionId& id, const Value& data) {
@@ -177,13 +177,13 @@ void RedisSession::keep_info(core::WorkingSet& set, const ExecutionId& id, const
   }
   auto info = read_info(data.text());
   if (!info) return set.unreadable(id, info.error());
-  set.infos().loaded(id, std::make_unique<core::ExecutionInfo>(std::move(*info)));
+  set.infos().loaded(id, std::make_shared<core::ExecutionInfo>(std::move(*info)));
 }
 
 void RedisSession::keep_payload(core::WorkingSet& set, const ExecutionId& id, const Value& data) {
   const auto payload = data.is_nil() ? std::nullopt : payload_of(data.text());
   if (payload)
-    set.payloads().loaded(id, std::make_unique<core::PayloadPart>(std::make_shared<const Bytes>(*payload)));
+    set.payloads().loaded(id, std::make_shared<core::PayloadPart>(std::make_shared<const Bytes>(*payload)));
   else
     set.payloads().loaded(id, nullptr);
 }

@@ -151,7 +151,7 @@ Result<void> SqliteSession::keep_row(core::WorkingSet& set, const Statement& row
     return {};
   }
   rows_[id] = read->meta;
-  set.executions().loaded(id, std::make_unique<core::ExecutionRecord>(std::move(read->record)));
+  set.executions().loaded(id, std::make_shared<core::ExecutionRecord>(std::move(read->record)));
   return {};
 }
 
@@ -185,9 +185,9 @@ Result<void> SqliteSession::keep_info(core::WorkingSet& set, const ExecutionId& 
   if (!row.is_null(3)) {
     info->payload_bytes = static_cast<std::uint64_t>(row.number(3));
     if (with_payload)
-      set.payloads().loaded(id, std::make_unique<core::PayloadPart>(std::make_shared<const Bytes>(row.blob(4))));
+      set.payloads().loaded(id, std::make_shared<core::PayloadPart>(std::make_shared<const Bytes>(row.blob(4))));
   }
-  set.infos().loaded(id, std::make_unique<core::ExecutionInfo>(std::move(*info)));
+  set.infos().loaded(id, std::make_shared<core::ExecutionInfo>(std::move(*info)));
   return {};
 }
 
