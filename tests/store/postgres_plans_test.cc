@@ -13,7 +13,7 @@ namespace sql = store::postgres::sql;
 using store::postgres::Sql;
 
 constexpr const Sql* kAll[] = {
-    &sql::kClock, &sql::kClockOnly, &sql::kXactStatus, &sql::kWrittenBy, &sql::kLoadCore, &sql::kLoadDone,
+    &sql::kClock, &sql::kClockOnly, &sql::kClockCheck, &sql::kXactStatus, &sql::kWrittenBy, &sql::kLoadCore, &sql::kLoadDone,
     &sql::kLookAtAll, &sql::kInfos, &sql::kPayloads, &sql::kPastAttempts, &sql::kQueueById, &sql::kQueueFind,
     &sql::kQueueInsert, &sql::kTake, &sql::kTakeKeys, &sql::kTaken, &sql::kClaimedUnder, &sql::kInsertCore, &sql::kUpdateLocked, &sql::kUpdateCore, &sql::kMoveToDone,
     &sql::kMoveNewToDone, &sql::kStillSame, &sql::kMoveToCore, &sql::kUpdateDone, &sql::kStillFree, &sql::kDeleteCore, &sql::kDeleteDone, &sql::kTagsCore,

@@ -240,7 +240,10 @@ Result<pg_result*> Connection::next(Deadline until) {
 
 void Connection::queue(const Sql& sql, Params params) { queued_.push_back({&sql, std::move(params)}); }
 
+void Connection::queue_push() { queued_.back().push = true; }
+
 Result<std::vector<Rows>> Connection::flush() {
+  answered_.clear();
   if (!connection_) {
     queued_.clear();
     return std::unexpected(unavailable(fmt::format("There is no connection to Postgres at {}.", target_.shown)));
@@ -249,7 +252,7 @@ Result<std::vector<Rows>> Connection::flush() {
   std::vector<Queued> batch = std::exchange(queued_, {});
   std::vector<const char*> results;  // in order: the name that is prepared, or null for the answer of a statement
   bool sent = true;
-  for (auto& [sql, params] : batch) {
+  for (auto& [sql, params, push_after] : batch) {
     if (prepared_.insert(sql->name).second) {
       sent = sent && PQsendPrepare(connection_.get(), sql->name, sql->text, 0, nullptr) == 1;
       results.push_back(sql->name);
@@ -257,13 +260,13 @@ Result<std::vector<Rows>> Connection::flush() {
     sent = sent && PQsendQueryPrepared(connection_.get(), sql->name, params.count(), params.values(), params.lengths(),
                                        params.formats(), 1) == 1;
     results.push_back(nullptr);
+    if (push_after) sent = sent && PQsendFlushRequest(connection_.get()) == 1;
   }
   sent = sent && PQpipelineSync(connection_.get()) == 1;
   if (!sent) return std::unexpected(lost("while a request was made"));
   const Deadline until = deadline();
   if (auto pushed = push(until); !pushed) return std::unexpected(pushed.error());
 
-  std::vector<Rows> answers;
   std::optional<Error> failure;
   for (std::size_t at = 0; at < results.size();) {
     auto result = next(until);
@@ -283,7 +286,7 @@ Result<std::vector<Rows>> Connection::flush() {
         return std::unexpected(std::move(*failure));
       }
     } else if (!results[at] && !failure) {
-      answers.push_back(std::move(rows));
+      answered_.push_back(std::move(rows));
     }
   }
   while (true) {  // the end of the pipeline
@@ -298,7 +301,7 @@ Result<std::vector<Rows>> Connection::flush() {
     if (end) break;
   }
   PQexitPipelineMode(connection_.get());
-  if (!failure) return answers;
+  if (!failure) return std::exchange(answered_, {});
   if (is_lost(*failure)) close();
   return std::unexpected(std::move(*failure));
 }

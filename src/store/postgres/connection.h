@@ -70,9 +70,13 @@ class Connection {
   /// Adds a statement to the next flush.
   void queue(const Sql& sql, Params params);
   void queue(const Sql& sql) { queue(sql, Params()); }
+  /// The answers so far are to be sent back at once, whatever the statements behind take.
+  void queue_push();
   std::size_t queued() const { return queued_.size(); }
   /// Sends what is queued in one go and waits for all answers, in order. The first failure ends the rest.
   Result<std::vector<Rows>> flush();
+  /// What a flush that failed had answered before.
+  const std::vector<Rows>& answered() const { return answered_; }
   Result<Rows> query(const Sql& sql, Params params = {});
   /// Runs a script, or a statement that cannot be prepared.
   Result<Rows> execute(const std::string& script);
@@ -100,6 +104,7 @@ class Connection {
   struct Queued {
     const Sql* sql;
     Params params;
+    bool push = false;  ///< after it
   };
   using Deadline = std::chrono::steady_clock::time_point;
 
@@ -116,6 +121,7 @@ class Connection {
   SessionSettings settings_;
   std::unique_ptr<pg_conn, Finish> connection_;
   std::vector<Queued> queued_;
+  std::vector<Rows> answered_;
   std::unordered_set<const char*> prepared_;
   std::string server_started_;
   std::shared_ptr<Canceller> canceller_;

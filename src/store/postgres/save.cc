@@ -43,9 +43,16 @@ Result<Step> PostgresSession::save(std::span<Unit* const> units) {
   clear_outgoing();
   for (Unit* unit : units)
     if (auto collected = collect(*unit); !collected) return std::unexpected(before_commit(collected.error()));
-  if (std::exchange(begin_owed_, false)) {
+  const bool opens = std::exchange(begin_owed_, false);
+  if (opens) {
     connection_.queue(sql::kBegin);
     in_transaction_ = true;
+  }
+  std::optional<std::size_t> clock_at;
+  if (xact_.empty()) {
+    clock_at = connection_.queued();
+    reckoned_ ? connection_.queue(sql::kClockCheck, Params().number(*reckoned_)) : connection_.queue(sql::kClock);
+    connection_.queue_push();
   }
   for (Unit* unit : units) {
     queue_lanes(unit->set);
@@ -55,8 +62,16 @@ Result<Step> PostgresSession::save(std::span<Unit* const> units) {
   connection_.queue(sql::kCommit);
   const std::string server_started = connection_.server_started();
   auto answers = connection_.flush();
+  const auto& answered = answers ? *answers : connection_.answered();
+  if (clock_at && *clock_at < answered.size()) {
+    xact_ = answered[*clock_at].text(0, 1);
+    reading_ = {answered[*clock_at].number(0, 0), std::chrono::steady_clock::now()};
+  }
   if (!answers) {
+    // The number of the transaction is sent back before anything is written: without it nothing was.
+    if (!connection_.is_open() && opens && xact_.empty()) return std::unexpected(before_commit(answers.error()));
     if (!connection_.is_open()) return find_out(units, answers.error(), server_started);
+    reading_.reset();  // it may be the clock
     if (answers.error().context.text("sqlstate") != "23514") return std::unexpected(answers.error());
     shared_->slots.forget();  // a partition that was there is gone
     return core::fail(ErrorCode::retry_exhausted, answers.error().message);

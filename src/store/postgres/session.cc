@@ -10,6 +10,8 @@ using namespace std::chrono_literals;
 
 /// How long a batch tries to get its connection back before its callers hear of it.
 constexpr auto kSessionReconnectMax = 2s;
+/// So long after it was read the store's clock can be told without asking.
+constexpr auto kReckonedMax = 500ms;
 
 }  // namespace
 
@@ -27,6 +29,7 @@ Result<Step> PostgresSession::begin() {
   looked_up_free_.clear();
   recalled_any_ = false;
   xact_.clear();
+  reckoned_.reset();
   return Step::done;
 }
 
@@ -52,8 +55,20 @@ Error PostgresSession::before_commit(Error error) {
 // ---- loading ------------------------------------------------------------------------------------------------------
 
 void PostgresSession::set_clock(Unit& unit, const Rows& clock) {
-  const TimeMs now = shared_->manual_now().value_or(clock.number(0, 0));
+  reading_ = {clock.number(0, 0), std::chrono::steady_clock::now()};
   if (!clock.is_null(0, 1)) xact_ = clock.text(0, 1);
+  set_now(unit, shared_->manual_now().value_or(clock.number(0, 0)));
+}
+
+std::optional<TimeMs> PostgresSession::reckoned_now() const {
+  if (const auto manual = shared_->manual_now()) return manual;
+  if (!reading_) return std::nullopt;
+  const auto since = std::chrono::steady_clock::now() - reading_->second;
+  if (since > kReckonedMax) return std::nullopt;
+  return reading_->first + std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+}
+
+void PostgresSession::set_now(Unit& unit, TimeMs now) {
   unit.now = std::max({unit.now, last_now_, now});
   for (const auto& slot : unit.set.executions().slots())
     if (slot.value) unit.now = std::max(unit.now, slot.value->times.last_mutation_at_ms);
@@ -125,6 +140,13 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
   const bool lock = mode == LoadMode::lock;
   const auto manual_now = shared_->manual_now();
   if (lock) recall(set, reads.executions);
+  // What locks nothing need not ask for the time either: it travels with the save.
+  if (lock && reads.empty())
+    if (const auto now = reckoned_now()) {
+      set_now(unit, *now);
+      if (!manual_now) reckoned_ = unit.now;
+      return {};
+    }
   if (std::exchange(begin_owed_, false)) {
     connection_.queue(sql::kBegin);
     in_transaction_ = true;

@@ -43,6 +43,9 @@ class PostgresSession final : public Session {
                  bool with_payload);
   Result<void> keep_attempts(core::WorkingSet& set, const std::vector<core::AttemptKey>& keys, const Rows& rows);
   void set_clock(Unit& unit, const Rows& clock);
+  /// The store's clock without asking it, if it was read a moment ago.
+  std::optional<TimeMs> reckoned_now() const;
+  void set_now(Unit& unit, TimeMs now);
   /// Sends what is queued, after BEGIN when nothing was sent before.
   Result<std::vector<Rows>> send();
   /// What a lost connection means for a batch that has not asked for its commit: nothing was done, decide again.
@@ -87,6 +90,9 @@ class PostgresSession final : public Session {
   bool in_transaction_ = false;
   std::string xact_;  ///< number of the transaction, once it has one
   TimeMs last_now_ = 0;
+  /// The last reading of the store's clock, and when that was.
+  std::optional<std::pair<TimeMs, std::chrono::steady_clock::time_point>> reading_;
+  std::optional<TimeMs> reckoned_;  ///< the time by which this batch decides, when it was not read
   boost::unordered_flat_map<ExecutionId, RowMeta, std::hash<ExecutionId>> rows_;
   std::set<ExecutionId> looked_up_free_;  ///< ids that were looked for and not there
   bool recalled_any_ = false;             ///< some records of this batch were remembered, not loaded

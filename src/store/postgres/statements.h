@@ -33,6 +33,11 @@ inline constexpr Sql kClock{
 inline constexpr Sql kClockOnly{"clock_only",
                                 "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
                                 "pg_current_xact_id_if_assigned()::text"};
+/// For a batch that was decided by a time that was not read but reckoned: it must be about right.
+inline constexpr Sql kClockCheck{
+    "clock_check",
+    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, pg_current_xact_id()::text, "
+    "ff_expect(abs(extract(epoch FROM clock_timestamp()) * 1000 - $1::bigint) < 1000)"};
 inline constexpr Sql kXactStatus{"xact_status", "SELECT pg_xact_status($1::text::xid8)"};
 /// Whether that transaction wrote one of these executions, or one of the latest events.
 inline constexpr Sql kWrittenBy{
