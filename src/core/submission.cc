@@ -32,13 +32,37 @@ std::optional<std::string> if_set(const std::optional<std::string>& text) {
   return text && !text->empty() ? text : std::nullopt;
 }
 
+Result<std::shared_ptr<const Policy>> frozen_policy(Submission& s, const RuleSettings& settings,
+                                                    const CommonParts& common) {
+  if (!s.policy && common.plain_policy) return common.plain_policy;
+  auto policy = check_policy(std::move(s.policy).value_or(Policy{}));
+  if (!policy) return std::unexpected(policy.error());
+  return std::make_shared<const Policy>(freeze_policy(*policy, settings));
+}
+
+QueueRef queue_of(const Submission& s, const Policy& policy, const RuleSettings& settings, const CommonParts& common) {
+  static const std::vector<std::string> kNone;
+  const auto& routing = policy.routing_requirements;
+  const auto& required = routing && routing->required_capabilities ? *routing->required_capabilities : kNone;
+  const std::string& namespace_ = s.namespace_ ? *s.namespace_ : settings.namespace_;
+  if (const Queue* known = common.queue.get();
+      known && known->lane_id == s.lane_id && known->execution_kind == s.execution_kind &&
+      known->namespace_ == namespace_ && known->required_capabilities == required)
+    return common.queue;
+  return make_queue(s.lane_id, namespace_, s.execution_kind, required);
+}
+
 }  // namespace
 
-Result<CheckedSubmission> check_submission(Submission s, const RuleSettings& settings,
-                                           const Partitioning& partitioning) {
+Result<CheckedSubmission> check_submission(Submission&& s, const RuleSettings& settings,
+                                           const Partitioning& partitioning, const CommonParts& common) {
   if (auto fault = check_arguments(s, settings, partitioning)) return std::unexpected(std::move(*fault));
-  auto policy = check_policy(s.policy.value_or(Policy{}));
-  if (!policy) return std::unexpected(policy.error());
+  CheckedSubmission checked;
+  checked.idempotency_key = s.idempotency_key.value_or("");
+  if (!checked.idempotency_key.empty()) checked.content = submission_content(s);
+  auto frozen = frozen_policy(s, settings, common);
+  if (!frozen) return std::unexpected(frozen.error());
+  const Policy* policy = frozen->get();
   if (auto fault = check_tags(s.tags)) return std::unexpected(std::move(*fault));
   if (policy->budget_ids && !policy->budget_ids->empty())
     return fail(ErrorCode::budget_not_found, fmt::format("There is no budget {}.", policy->budget_ids->front().to_string()),
@@ -47,26 +71,19 @@ Result<CheckedSubmission> check_submission(Submission s, const RuleSettings& set
     return fail(ErrorCode::quota_policy_not_found, fmt::format("There is no quota {}.", policy->quota_id->to_string()),
                 {{"quota_id", policy->quota_id->to_string()}});
 
-  CheckedSubmission checked;
-  checked.idempotency_key = s.idempotency_key.value_or("");
-  if (!checked.idempotency_key.empty()) checked.content = submission_content(s);
   Create& create = checked.create;
   if (s.execution_id) create.id = *s.execution_id;
   create.own_id = s.execution_id.has_value();
-  std::vector<std::string> required;
-  if (policy->routing_requirements && policy->routing_requirements->required_capabilities)
-    required = *policy->routing_requirements->required_capabilities;
-  create.queue = make_queue(s.lane_id, s.namespace_.value_or(settings.namespace_), s.execution_kind, std::move(required));
-  auto frozen = std::make_shared<const Policy>(freeze_policy(*policy, settings));
-  create.priority = clamp_priority(s.priority.value_or(*frozen->priority));
-  create.limits = policy_numbers(*frozen);
+  create.queue = queue_of(s, *policy, settings, common);
+  create.priority = clamp_priority(s.priority.value_or(*policy->priority));
+  create.limits = policy_numbers(*policy);
   create.delay_until_ms = s.delay_until_ms;
   create.delay_ms = s.delay_ms;
-  if (!create.delay_until_ms && !create.delay_ms) create.delay_until_ms = frozen->delay_until;
+  if (!create.delay_until_ms && !create.delay_ms) create.delay_until_ms = policy->delay_until;
   create.execution_deadline_at_ms = s.execution_deadline_at_ms;
-  if (frozen->timeout_policy) create.execution_deadline_ms = frozen->timeout_policy->execution_deadline_ms;
-  create.dedup_window_ms = *frozen->dedup_window_ms;
-  create.info.policy = std::move(frozen);
+  if (policy->timeout_policy) create.execution_deadline_ms = policy->timeout_policy->execution_deadline_ms;
+  create.dedup_window_ms = *policy->dedup_window_ms;
+  create.info.policy = std::move(*frozen);
   create.info.creator_identity = if_set(s.creator_identity);
   create.info.idempotency_key = if_set(s.idempotency_key);
   if (s.traceparent && is_traceparent(*s.traceparent)) create.info.traceparent = s.traceparent;

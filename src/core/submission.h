@@ -14,9 +14,15 @@ struct CheckedSubmission {
   std::string content;          ///< with a key: what the digest is taken of
 };
 
+/// What submissions have in common and need not be made anew for each; used where it fits.
+struct CommonParts {
+  std::shared_ptr<const Policy> plain_policy;  ///< of those that bring none, with the defaults written out
+  QueueRef queue;                              ///< of an earlier one
+};
+
 /// Checks and normalises a submission; the first broken rule in the order of the specification is the error.
-Result<CheckedSubmission> check_submission(Submission submission, const RuleSettings& settings,
-                                           const Partitioning& partitioning);
+Result<CheckedSubmission> check_submission(Submission&& submission, const RuleSettings& settings,
+                                           const Partitioning& partitioning, const CommonParts& common = {});
 
 /// What counts as the content of a keyed submission: two with equal texts are the same call repeated.
 std::string submission_content(const Submission& submission);

@@ -148,7 +148,8 @@ class Engine final : private store::ForeignWatcher {
   void read(Callback<Reply> callback, Read read);
 
   /// Checks and places a submission; the operation, or the error.
-  Result<core::Create> prepare(Submission request, const Call& call);
+  /// `earlier`: the queue of another submission of the same call.
+  Result<core::Create> prepare(Submission&& request, const Call& call, const core::QueueRef& earlier = nullptr);
   core::QueueRef intern(core::QueueRef queue);
   Uuid mint();
 

@@ -41,20 +41,19 @@ bool refused(Callback<Reply>& callback, std::initializer_list<core::Fault> fault
 
 // ---- submitting ---------------------------------------------------------------------------------------------------
 
-Result<core::Create> Engine::prepare(Submission request, const Call& call) {
+Result<core::Create> Engine::prepare(Submission&& request, const Call& call, const core::QueueRef& earlier) {
   if (call.caller.namespace_scope) {
     if (request.namespace_ && *request.namespace_ != *call.caller.namespace_scope)
       return core::fail(ErrorCode::forbidden, "This caller may submit to its own namespace only.",
                         {{"namespace", *call.caller.namespace_scope}});
     request.namespace_ = call.caller.namespace_scope;
   }
-  const bool plain_policy = !request.policy;
-  auto checked = core::check_submission(std::move(request), rules_, dataset_.partitioning);
+  auto checked =
+      core::check_submission(std::move(request), rules_, dataset_.partitioning, {default_policy_, earlier});
   if (!checked) return std::unexpected(checked.error());
   core::place_submission(*checked, mint(), dataset_.partitioning);
   core::Create& create = checked->create;
-  create.queue = intern(std::move(create.queue));
-  if (plain_policy) create.info.policy = default_policy_;
+  if (create.queue != earlier) create.queue = intern(std::move(create.queue));
   if (create.key) {
     const auto digest = sha256(checked->content);
     create.content_digest.assign(digest.begin(), digest.end());
@@ -84,17 +83,19 @@ void Engine::start(std::vector<Submission> requests, const Call& call,
   if (requests.empty()) return;
   std::map<Executor*, store::BatchRun::Operations> batches;
   Executor* together = nullptr;  // new ids may go anywhere: what is submitted in one call is best written by one commit
+  core::QueueRef queue;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto answer = [callback, i](Result<Submitted> result) { callback(i, std::move(result)); };
     if (!traits_.commit_spans_partitions && !directory_.lane_state(requests[i].lane_id)) {
       start(std::move(requests[i]), call, std::move(answer));
       continue;
     }
-    auto create = prepare(std::move(requests[i]), call);
+    auto create = prepare(std::move(requests[i]), call, queue);
     if (!create) {
       answer(std::unexpected(create.error()));
       continue;
     }
+    queue = create->queue;
     const bool is_new = !create->own_id && !create->key;
     if (is_new && !together) together = &idlest(executor_for(create->id));
     Executor& executor = is_new ? *together : executor_for(create->id);
