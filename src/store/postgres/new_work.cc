@@ -17,9 +17,11 @@ void NewWork::put(std::int32_t queue_id, Item item, Clock::time_point now) {
     const auto oldest = items_.find(order_.front().id);
     if (oldest == items_.end()) continue;
     if (order_.front().at + kKept > now) break;
+    taken_elsewhere_.insert(oldest->second.queue_id);
     remove(oldest);
   }
   if (const auto old = items_.find(id); old != items_.end()) remove(old);
+  if (taken_elsewhere_.contains(queue_id)) return;
   const std::size_t bytes = kItemBytes + payload_bytes;
   if (bytes_ + bytes > kBytesMax || order_.size() >= kBytesMax / kItemBytes) return;
   bytes_ += bytes;
@@ -30,6 +32,7 @@ void NewWork::put(std::int32_t queue_id, Item item, Clock::time_point now) {
 
 bool NewWork::knows(std::int32_t queue_id, std::size_t count) {
   std::lock_guard guard(mutex_);
+  taken_elsewhere_.erase(queue_id);
   const auto known = counts_.find(queue_id);
   return known != counts_.end() && known->second >= count;
 }

@@ -5,6 +5,7 @@
 #include "core/records/records.h"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include <chrono>
 #include <deque>
@@ -32,11 +33,12 @@ class NewWork {
   static constexpr std::size_t kBytesMax = 32 * 1024 * 1024;
   /// Larger payloads are not kept.
   static constexpr std::size_t kPayloadBytesMax = 8 * 1024;
-  /// What has waited for so long has gone elsewhere, or stands behind much other work.
+  /// What has waited for so long has gone elsewhere, or stands behind much other work; no more of its queue is kept until
+  /// somebody here takes from it.
   static constexpr auto kKept = std::chrono::seconds(10);
 
   void put(std::int32_t queue_id, Item item, Clock::time_point now);
-  /// Whether as many of a queue are known as somebody wants to take.
+  /// Whether as many of a queue are known as somebody is about to take.
   bool knows(std::int32_t queue_id, std::size_t count);
   /// One by one what is known of these rows; without a record: nothing.
   struct Key {
@@ -65,6 +67,7 @@ class NewWork {
   Items items_;
   std::deque<Arrival> order_;  ///< also of those that are gone
   boost::unordered_flat_map<std::int32_t, std::size_t> counts_;
+  boost::unordered_flat_set<std::int32_t> taken_elsewhere_;  ///< queues
   std::size_t bytes_ = 0;
 };
 

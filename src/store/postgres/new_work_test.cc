@@ -71,10 +71,21 @@ TEST_F(NewWorkTest, forgets_one_queue_and_no_other) {
 TEST_F(NewWorkTest, forgets_what_has_waited_for_too_long) {
   work.put(kQueue, item(1, 1), now);
   work.put(kQueue, item(2, 1), now + 1s);
-  work.put(kQueue, item(3, 1), now + NewWork::kKept);
+  work.put(kOther, item(3, 1), now + NewWork::kKept);
   EXPECT_FALSE(finds(1, 1));
   EXPECT_TRUE(finds(2, 1));
   EXPECT_TRUE(finds(3, 1));
+}
+
+TEST_F(NewWorkTest, keeps_nothing_that_only_others_take) {
+  work.put(kQueue, item(1, 1), now);
+  work.put(kQueue, item(2, 1), now + NewWork::kKept);
+  EXPECT_FALSE(finds(2, 1)) << "nobody here has taken from that queue";
+  work.put(kOther, item(3, 1), now + NewWork::kKept);
+  EXPECT_TRUE(finds(3, 1));
+  EXPECT_FALSE(work.knows(kQueue, 1)) << "a take";
+  work.put(kQueue, item(4, 1), now + NewWork::kKept);
+  EXPECT_TRUE(finds(4, 1));
 }
 
 TEST_F(NewWorkTest, a_payload_at_the_limit_is_kept_and_a_larger_one_is_not) {
