@@ -15,8 +15,10 @@ using store::postgres::Sql;
 constexpr const Sql* kAll[] = {
     &sql::kClock, &sql::kClockOnly, &sql::kClockCheck, &sql::kXactStatus, &sql::kWrittenBy, &sql::kLoadCore, &sql::kLoadDone,
     &sql::kLookAtAll, &sql::kInfos, &sql::kPayloads, &sql::kPastAttempts, &sql::kQueueById, &sql::kQueueFind,
-    &sql::kQueueInsert, &sql::kTake, &sql::kTakeKeys, &sql::kTaken, &sql::kClaimedUnder, &sql::kInsertCore, &sql::kUpdateLocked, &sql::kUpdateCore, &sql::kMoveToDone,
-    &sql::kMoveNewToDone, &sql::kStillSame, &sql::kMoveToCore, &sql::kUpdateDone, &sql::kStillFree, &sql::kDeleteCore, &sql::kDeleteDone, &sql::kTagsCore,
+    &sql::kQueueInsert, &sql::kTake, &sql::kTakeOfRange, &sql::kTakeKeys, &sql::kTakeKeysOfRange, &sql::kTaken,
+    &sql::kClaimedUnder, &sql::kInsertCore, &sql::kUpdateLocked, &sql::kUpdateCore, &sql::kMoveToDone,
+    &sql::kMoveNewToDone, &sql::kStillSame, &sql::kMoveToCore, &sql::kUpdateDone, &sql::kStillFree, &sql::kDeleteCore,
+    &sql::kDeleteDone, &sql::kTagsCore,
     &sql::kTagsDone, &sql::kAttemptsCore, &sql::kAttemptsDone, &sql::kTagInsert, &sql::kTagDelete, &sql::kLanes,
     &sql::kLanesAfter, &sql::kLaneInsert, &sql::kLaneUpdate, &sql::kKeys, &sql::kKeyInsert, &sql::kKeyUpdate,
     &sql::kKeyDelete, &sql::kKeysExpired, &sql::kEventInsert, &sql::kEventInsertMore, &sql::kHistory, &sql::kKeptFrom,

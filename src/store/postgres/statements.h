@@ -102,7 +102,15 @@ inline constexpr Sql kQueueInsert{
 #define FF_TASK FF_CORE ", policy, origin, payload_content_type, octet_length(payload), payload"
 inline constexpr Sql kTake{"take", FF_TAKE(FF_TASK)};
 /// For work that this process has submitted itself, and knows; see new_work.h.
-inline constexpr Sql kTakeKeys{"take_keys", FF_TAKE("execution_id, xmin, priority, created_at_ms, ctid")};
+#define FF_KEYS "execution_id, xmin, priority, created_at_ms, ctid"
+inline constexpr Sql kTakeKeys{"take_keys", FF_TAKE(FF_KEYS)};
+// One range of one queue, as most takes are, without what several need.
+#define FF_TAKE_OF_RANGE(columns)                                                                                     \
+  "SELECT " columns ", 1::bigint FROM ff_exec_core WHERE queue_id = $1::integer AND candidate AND priority <= "        \
+  "$3::integer AND priority >= $4::integer AND created_at_ms >= $5::bigint " FF_QUEUE_ORDER                           \
+  " LIMIT $2::bigint FOR NO KEY UPDATE SKIP LOCKED"
+inline constexpr Sql kTakeOfRange{"take_of_range", FF_TAKE_OF_RANGE(FF_TASK)};
+inline constexpr Sql kTakeKeysOfRange{"take_keys_of_range", FF_TAKE_OF_RANGE(FF_KEYS)};
 /// The rest of rows that were taken, and are locked.
 inline constexpr Sql kTaken{"taken", "SELECT " FF_TASK " FROM ff_exec_core WHERE ctid = ANY($1::tid[])"};
 inline constexpr Sql kClaimedUnder{

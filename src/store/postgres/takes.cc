@@ -72,8 +72,15 @@ Result<Step> PostgresSession::take(std::span<const TakeRow> plan, std::deque<Uni
     in_transaction_ = true;
   }
   Params params;
-  params.array(queue_ids).array(counts);
-  connection_.queue(all_known ? sql::kTakeKeys : sql::kTake, ranges.append_to(params));
+  if (const auto& first = takings_[first_taking].search; asked.size() == 1 && first.ranges.size() == 1) {
+    const QueueRange& range = first.ranges.front();
+    params.number4(first.queue_id).number(asked.front().count);
+    params.number4(range.high).number4(range.low).number(range.from_ms);
+    connection_.queue(all_known ? sql::kTakeKeysOfRange : sql::kTakeOfRange, std::move(params));
+  } else {
+    params.array(queue_ids).array(counts);
+    connection_.queue(all_known ? sql::kTakeKeys : sql::kTake, ranges.append_to(params));
+  }
   connection_.queue(sql::kClockOnly);
   const auto started = Pace::Clock::now();
   auto answers = send();
