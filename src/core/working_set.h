@@ -47,7 +47,7 @@ class Table {
     return add({key, std::move(value), nullptr, stored, false});
   }
   const Slot& loaded(const Key& key, std::optional<Value> value) {
-    return loaded(key, value ? std::make_shared<const Value>(std::move(*value)) : nullptr);
+    return loaded(key, value ? std::make_shared<Value>(std::move(*value)) : nullptr);
   }
   void write(const Key& key, std::shared_ptr<const Value> value) {
     Slot* known = slot_of(key);

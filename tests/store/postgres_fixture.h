@@ -19,6 +19,10 @@ class OnPostgres : public ::testing::Test {
   ~OnPostgres() override { server.drop_schema(schema); }
 
   std::string url() const { return server.url(schema); }
+  /// The same server, by way of somebody who listens there.
+  std::string url_by(int port) const {
+    return "postgres://ff@127.0.0.1:" + std::to_string(port) + "/postgres?schema=" + schema;
+  }
 
   static store::StoreOptions options() {
     store::StoreOptions made;

@@ -13,7 +13,8 @@ namespace sql = store::postgres::sql;
 using store::postgres::Sql;
 
 constexpr const Sql* kAll[] = {
-    &sql::kClock, &sql::kClockOnly, &sql::kClockCheck, &sql::kXactStatus, &sql::kWrittenBy, &sql::kLoadCore, &sql::kLoadDone,
+    &sql::kClock, &sql::kClockOnly, &sql::kClockCheck, &sql::kXactStatus, &sql::kWrittenBy,
+    &sql::kProcessRuns, &sql::kAnyMade, &sql::kAnyAsBefore, &sql::kLoadCore, &sql::kLoadDone,
     &sql::kLookAtAll, &sql::kInfos, &sql::kPayloads, &sql::kPastAttempts, &sql::kQueueById, &sql::kQueueFind,
     &sql::kQueueInsert, &sql::kTake, &sql::kTakeOfRange, &sql::kTakeKeys, &sql::kTakeKeysOfRange, &sql::kTaken,
     &sql::kClaimedUnder, &sql::kInsertCore, &sql::kUpdateLocked, &sql::kUpdateCore, &sql::kMoveToDone,

@@ -57,5 +57,27 @@ TEST_F(PostgresRemembers, a_stale_record_among_many_costs_nobody_the_answer) {
   for (std::size_t i = 0; i < tasks.size(); ++i) EXPECT_EQ(answers[i].get_future().get(), i != 7) << i;
 }
 
+/// As a claim does that is repeated with its key: it looks at what it holds, without a lock.
+TEST_F(PostgresRemembers, what_was_only_looked_at_is_compared_when_it_is_written) {
+  const ExecutionId id = must(here.fabric.submit({.execution_kind = "k"})).execution_id;
+  auto store = must(open_store());
+  must(store->adopt_dataset({}));
+  auto session = must(store->open_session());
+  must(session->begin());
+  store::Unit unit;
+  store::Unit* units[] = {&unit};
+  std::vector<core::Reads> reads;
+  reads.emplace_back(unit.set).execution(id);
+  must(session->load(units, reads, store::LoadMode::discover));
+  must(there.fabric.change_priority(id, 9));
+  auto changed = std::make_shared<core::ExecutionRecord>(*unit.set.execution(id));
+  changed->priority = 5;
+  ++changed->version;
+  unit.set.executions().write(id, std::move(changed));
+  EXPECT_THAT(session->save(units), Refused(ErrorCode::retry_exhausted));
+  session->rollback();
+  EXPECT_EQ(must(here.fabric.get(id)).priority, 9);
+}
+
 }  // namespace
 }  // namespace ff::test

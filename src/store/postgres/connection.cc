@@ -32,6 +32,12 @@ Error unavailable(std::string message) {
   return {ErrorCode::store_unavailable, std::move(message), {{"reason", std::string("connection")}}};
 }
 
+/// The same when it was the server that said so.
+Error ended(std::string message, std::string_view state) {
+  return {ErrorCode::store_unavailable, std::move(message),
+          {{"reason", std::string("connection")}, {"sqlstate", std::string(state)}}};
+}
+
 }  // namespace
 
 // ---- rows ---------------------------------------------------------------------------------------------------------
@@ -74,7 +80,7 @@ Error error_of(const pg_result* result) {
   if (state == "40001" || state == "40P01" || state == "55P03" || state == "23505")
     return {ErrorCode::retry_exhausted, "The database found a conflict: " + message, std::move(context)};
   if (state.empty() || state.starts_with("08") || state.starts_with("57P") || state == "25P03" || state == "25006")
-    return unavailable("The database ended the connection: " + message);
+    return ended("The database ended the connection: " + message, state);
   if (state == "57014")
     return {ErrorCode::store_unavailable, "The database took too long and the statement was stopped: " + message,
             std::move(context)};
@@ -191,12 +197,12 @@ Result<void> Connection::prepare_session() {
       "SET default_transaction_isolation = 'read committed'; SET jit = off; SET plan_cache_mode = force_generic_plan; "
       "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_nestloop = off; SET enable_mergejoin = off; "
       "SET enable_sort = off; {}"
-      "SELECT pg_postmaster_start_time()::text",
+      "SELECT pg_postmaster_start_time()::text, pg_backend_pid()::text",
       target_.schema, settings_.request_timeout_ms, settings_.request_timeout_ms,
       std::chrono::milliseconds(kIdleInTransaction).count(), settings_.durable ? "" : "SET synchronous_commit = off; ");
   auto done = execute(setup);
   if (!done) return std::unexpected(done.error());
-  server_started_ = done->text(0, 0);
+  peer_ = {std::string(done->text(0, 0)), std::string(done->text(0, 1))};
   std::lock_guard guard(canceller_->mutex);
   PQfreeCancel(canceller_->cancel);
   canceller_->cancel = PQgetCancel(connection_.get());

@@ -93,8 +93,12 @@ class Connection {
   const Target& target() const { return target_; }
   const SessionSettings& settings() const { return settings_; }
   int server_version() const;
-  /// When the server that it is connected to was started: a restart in between shows.
-  const std::string& server_started() const { return server_started_; }
+  /// Who answers: of this connection, or of the last one when it is closed.
+  struct Peer {
+    std::string server_started;  ///< a restart in between shows
+    std::string process;         ///< the number that the server's process for this connection has
+  };
+  const Peer& peer() const { return peer_; }
 
  private:
   struct Finish {
@@ -123,7 +127,7 @@ class Connection {
   std::vector<Queued> queued_;
   std::vector<Rows> answered_;
   std::unordered_set<const char*> prepared_;
-  std::string server_started_;
+  Peer peer_;
   std::shared_ptr<Canceller> canceller_;
 };
 

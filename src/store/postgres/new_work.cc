@@ -3,14 +3,23 @@
 namespace ff::store::postgres {
 namespace {
 
-/// What one execution takes besides its payload, about.
-constexpr std::size_t kItemBytes = sizeof(core::ExecutionRecord) + sizeof(core::ExecutionInfo) + 512;
+/// What one execution takes besides its payload and its tags, about.
+constexpr std::size_t kItemBytes = sizeof(core::ExecutionRecord) + sizeof(core::ExecutionInfo) + sizeof(Policy) + 512;
+constexpr std::size_t kTagBytes = 100;  ///< besides its name and value
+constexpr std::size_t kGoneMax = 1'000;
+
+std::size_t own_bytes(const NewWork::Item& item) {
+  std::size_t bytes = item.payload ? item.payload->payload->size() : 0;
+  if (item.record->tags)
+    for (const auto& [name, value] : *item.record->tags) bytes += name.size() + value.size() + kTagBytes;
+  return bytes;
+}
 
 }  // namespace
 
 void NewWork::put(std::int32_t queue_id, Item item, Clock::time_point now) {
-  const std::size_t payload_bytes = item.payload ? item.payload->payload->size() : 0;
-  if (payload_bytes > kPayloadBytesMax) return;
+  const std::size_t own = own_bytes(item);
+  if (own > kOwnBytesMax) return;
   const ExecutionId id = item.record->id;
   std::lock_guard guard(mutex_);
   for (; !order_.empty(); order_.pop_front()) {
@@ -22,8 +31,11 @@ void NewWork::put(std::int32_t queue_id, Item item, Clock::time_point now) {
   }
   if (const auto old = items_.find(id); old != items_.end()) remove(old);
   if (taken_elsewhere_.contains(queue_id)) return;
-  const std::size_t bytes = kItemBytes + payload_bytes;
-  if (bytes_ + bytes > kBytesMax || order_.size() >= kBytesMax / kItemBytes) return;
+  const std::size_t bytes = kItemBytes + own;
+  if (bytes_ + bytes > kBytesMax) return;
+  // One that nobody takes must not keep the names of all that came after it.
+  if (order_.size() > 2 * items_.size() + kGoneMax)
+    std::erase_if(order_, [&](const Arrival& arrival) { return !items_.contains(arrival.id); });
   bytes_ += bytes;
   ++counts_[queue_id];
   items_.emplace(id, Kept{std::move(item), queue_id, bytes});

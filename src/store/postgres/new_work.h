@@ -31,8 +31,8 @@ class NewWork {
 
   /// What is kept takes so much memory at most; what comes when it is full is not kept.
   static constexpr std::size_t kBytesMax = 32 * 1024 * 1024;
-  /// Larger payloads are not kept.
-  static constexpr std::size_t kPayloadBytesMax = 8 * 1024;
+  /// One whose payload and tags are larger is not kept.
+  static constexpr std::size_t kOwnBytesMax = 8 * 1024;
   /// What has waited for so long has gone elsewhere, or stands behind much other work; no more of its queue is kept until
   /// somebody here takes from it.
   static constexpr auto kKept = std::chrono::seconds(10);
@@ -65,7 +65,7 @@ class NewWork {
 
   std::mutex mutex_;
   Items items_;
-  std::deque<Arrival> order_;  ///< also of those that are gone
+  std::deque<Arrival> order_;  ///< also of some that are gone
   boost::unordered_flat_map<std::int32_t, std::size_t> counts_;
   boost::unordered_flat_set<std::int32_t> taken_elsewhere_;  ///< queues
   std::size_t bytes_ = 0;

@@ -89,24 +89,52 @@ TEST_F(NewWorkTest, keeps_nothing_that_only_others_take) {
 }
 
 TEST_F(NewWorkTest, a_payload_at_the_limit_is_kept_and_a_larger_one_is_not) {
-  work.put(kQueue, item(1, 1, NewWork::kPayloadBytesMax), now);
-  work.put(kQueue, item(2, 1, NewWork::kPayloadBytesMax + 1), now);
+  work.put(kQueue, item(1, 1, NewWork::kOwnBytesMax), now);
+  work.put(kQueue, item(2, 1, NewWork::kOwnBytesMax + 1), now);
   EXPECT_TRUE(finds(1, 1));
   EXPECT_FALSE(finds(2, 1));
+}
+
+TEST_F(NewWorkTest, tags_count_as_the_payload_does) {
+  auto tagged = [](std::uint32_t number, std::size_t bytes) {
+    NewWork::Item made = item(number, 1);
+    auto record = std::make_shared<core::ExecutionRecord>(*made.record);
+    record->tags = std::make_shared<const Tags>(Tags{{"t", std::string(bytes, 'x')}});
+    made.record = std::move(record);
+    return made;
+  };
+  work.put(kQueue, tagged(1, NewWork::kOwnBytesMax / 2), now);
+  work.put(kQueue, tagged(2, NewWork::kOwnBytesMax), now);
+  EXPECT_TRUE(finds(1, 1));
+  EXPECT_FALSE(finds(2, 1));
+}
+
+TEST_F(NewWorkTest, one_that_nobody_takes_is_in_nobodys_way) {
+  work.put(kOther, item(0, 1), now);
+  for (std::uint32_t i = 1; i < 100'000; ++i) {
+    work.put(kQueue, item(i, 1), now);
+    ASSERT_TRUE(finds(i, 1)) << i;
+    const ExecutionId taken = id(i);
+    work.erase({&taken, 1});
+  }
+  EXPECT_TRUE(finds(0, 1));
+  work.put(kQueue, item(1, 1), now + NewWork::kKept);
+  EXPECT_FALSE(finds(0, 1));
+  EXPECT_TRUE(finds(1, 1));
 }
 
 TEST_F(NewWorkTest, is_bounded_and_takes_more_when_something_has_left) {
   std::uint32_t kept = 0;
   for (; kept < 100'000; ++kept) {
-    work.put(kQueue, item(kept, 1, NewWork::kPayloadBytesMax), now);
+    work.put(kQueue, item(kept, 1, NewWork::kOwnBytesMax), now);
     if (!finds(kept, 1)) break;
   }
-  EXPECT_LT(kept, NewWork::kBytesMax / NewWork::kPayloadBytesMax);
-  EXPECT_GT(kept, NewWork::kBytesMax / NewWork::kPayloadBytesMax / 2);
+  EXPECT_LT(kept, NewWork::kBytesMax / NewWork::kOwnBytesMax);
+  EXPECT_GT(kept, NewWork::kBytesMax / NewWork::kOwnBytesMax / 2);
   EXPECT_TRUE(finds(0, 1)) << "the oldest are handed out first";
   const ExecutionId taken = id(0);
   work.erase({&taken, 1});
-  work.put(kQueue, item(kept, 1, NewWork::kPayloadBytesMax), now);
+  work.put(kQueue, item(kept, 1, NewWork::kOwnBytesMax), now);
   EXPECT_TRUE(finds(kept, 1));
 }
 

@@ -144,7 +144,7 @@ void LiveRows::add(const core::ExecutionRecord& record, const RowMeta& from, std
                         .worker = row.worker,
                         .claim_key = row.claim_key.value_or(""),
                         .details = row.details};
-  locked_ = locked_ && !from.remembered;
+  locked_ = locked_ && from.locked;
   ids_.add(IdBytes(record.id).view());
   leases_.add_or_null(row.lease);
   tids_.add_or_null(from.tid);

@@ -22,7 +22,8 @@ inline constexpr int kDueColumn = 5, kRetainColumn = 18;
 struct RowMeta {
   std::optional<std::int32_t> slot;  ///< none: in the hot table
   std::string tid;                   ///< its place in the hot table, as the server wrote it
-  bool remembered = false;           ///< not loaded, thus not locked: the save finds out whether it is still so
+  bool locked = true;                ///< by this batch; if not, the save finds out whether it is still so
+  bool remembered = false;           ///< not loaded, thus not locked
   std::size_t log_place_count = 0;   ///< commits that wrote events of it
   std::string log_places = {};       ///< where they stand; not known when it was only remembered
   bool logs = false;                 ///< this batch writes events of it

@@ -4,15 +4,9 @@
 #include "store/postgres/session.h"
 #include "store/postgres/statements.h"
 
-#include <thread>
-
 namespace ff::store::postgres {
 namespace {
 
-using namespace std::chrono_literals;
-
-/// How long a batch asks for the fate of a commit that was not answered.
-constexpr auto kFindOutMax = 5s;
 /// Stands for the hot table where a slot is named.
 constexpr std::int32_t kNoSlot = -2;
 
@@ -51,7 +45,8 @@ Result<Step> PostgresSession::save(std::span<Unit* const> units) {
   std::optional<std::size_t> clock_at;
   if (xact_.empty()) {
     clock_at = connection_.queued();
-    reckoned_ ? connection_.queue(sql::kClockCheck, Params().number(*reckoned_)) : connection_.queue(sql::kClock);
+    reckoned_ ? connection_.queue(sql::kClockCheck, Params().number(*reckoned_).number(kReckonedErrorMaxMs))
+              : connection_.queue(sql::kClock);
     connection_.queue_push();
   }
   for (Unit* unit : units) {
@@ -60,19 +55,24 @@ Result<Step> PostgresSession::save(std::span<Unit* const> units) {
   }
   const std::size_t places_at = queue_writes();
   connection_.queue(sql::kCommit);
-  const std::string server_started = connection_.server_started();
+  const Connection::Peer peer = connection_.peer();
+  const auto asked = std::chrono::steady_clock::now();
   auto answers = connection_.flush();
   const auto& answered = answers ? *answers : connection_.answered();
   if (clock_at && *clock_at < answered.size()) {
     xact_ = answered[*clock_at].text(0, 1);
-    reading_ = {answered[*clock_at].number(0, 0), std::chrono::steady_clock::now()};
+    reading_ = {answered[*clock_at].number(0, 0), asked};
   }
   if (!answers) {
-    // The number of the transaction is sent back before anything is written: without it nothing was.
-    if (!connection_.is_open() && opens && xact_.empty()) return std::unexpected(before_commit(answers.error()));
-    if (!connection_.is_open()) return find_out(units, answers.error(), server_started);
+    const std::string_view state = answers.error().context.text("sqlstate");
+    if (!connection_.is_open()) {
+      // The number of the transaction is sent back before anything is written: a server that says that it ends the
+      // connection, and has not said the number, has written nothing.
+      if (xact_.empty() && !state.empty()) return std::unexpected(before_commit(answers.error()));
+      return find_out(units, answers.error(), peer);
+    }
     reading_.reset();  // it may be the clock
-    if (answers.error().context.text("sqlstate") != "23514") return std::unexpected(answers.error());
+    if (state != "23514") return std::unexpected(answers.error());
     shared_->slots.forget();  // a partition that was there is gone
     return core::fail(ErrorCode::retry_exhausted, answers.error().message);
   }
@@ -391,56 +391,6 @@ std::size_t PostgresSession::queue_writes() {
       connection_.queue(sql::kEventInsertMore, std::move(params));
   }
   return places_at;
-}
-
-Result<Step> PostgresSession::find_out(std::span<Unit* const> units, Error error, const std::string& server_started) {
-  in_transaction_ = false;
-  auto unknown = [&](std::string_view why) -> Result<Step> {
-    return core::fail(
-        ErrorCode::store_unavailable,
-        fmt::format("{} Whether this call was carried out is not known ({}); repeat it.", error.message, why),
-        {{"reason", std::string("outcome_unknown")}});
-  };
-  if (xact_.empty()) return unknown("the transaction has no number");
-  const auto until = std::chrono::steady_clock::now() + kFindOutMax;
-  std::string fate;
-  while (fate.empty()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-    if (left <= 0ms) return unknown("the database does not answer");
-    if (auto opened = connection_.open(left); !opened) return unknown(opened.error().message);
-    auto rows = connection_.query(sql::kXactStatus, Params().bytes(xact_));
-    if (!rows && is_lost(rows.error())) continue;
-    // A number that the server has not given out: it forgot the transaction when it crashed.
-    fate = rows && !rows->is_null(0, 0) ? std::string(rows->text(0, 0)) : "aborted";
-    if (fate != "in progress") break;
-    fate.clear();
-    std::this_thread::sleep_for(20ms);
-  }
-  if (fate != "committed")
-    return core::fail(ErrorCode::retry_exhausted, "The connection was lost before the commit; nothing was changed.");
-  if (connection_.server_started() != server_started) {
-    // After a crash the server may have given the same number to somebody else: only our own rows prove that it was us.
-    ByteaArray ids;
-    for (Unit* unit : units)
-      for (const auto& slot : unit->set.executions().slots())
-        if (slot.dirty) ids.add(IdBytes(slot.key).view());
-    const std::string short_number = std::to_string(static_cast<std::uint32_t>(std::stoull(xact_)));
-    auto rows = connection_.query(sql::kWrittenBy, Params().array(ids).bytes(short_number));
-    if (!rows || rows->number(0, 0) == 0) return unknown("the database was restarted meanwhile");
-  }
-  for (Unit* unit : units) unit->outcome = Unit::Outcome::committed;
-  tell_others(units);
-  return Step::done;
-}
-
-/// Events before these times are no longer shown; their partitions are dropped when all of one is that old. How many
-/// rows that will be is not counted.
-Result<std::uint64_t> PostgresSession::trim_events(TimeMs before, TimeMs audit_before, std::uint32_t) {
-  rollback();
-  if (auto opened = connection_.open(kFindOutMax); !opened) return std::unexpected(opened.error());
-  auto done = connection_.query(sql::kKeptFrom, Params().number(before).number(audit_before));
-  if (!done) return std::unexpected(done.error());
-  return 0;
 }
 
 }  // namespace ff::store::postgres

@@ -54,10 +54,14 @@ Error PostgresSession::before_commit(Error error) {
 
 // ---- loading ------------------------------------------------------------------------------------------------------
 
-void PostgresSession::set_clock(Unit& unit, const Rows& clock) {
-  reading_ = {clock.number(0, 0), std::chrono::steady_clock::now()};
+Result<void> PostgresSession::set_clock(Unit& unit, const Rows& clock) {
+  const TimeMs now = clock.number(0, 0);
+  reading_ = {now, std::chrono::steady_clock::now()};
   if (!clock.is_null(0, 1)) xact_ = clock.text(0, 1);
-  set_now(unit, shared_->manual_now().value_or(clock.number(0, 0)));
+  if (reckoned_ && std::abs(now - *reckoned_) >= kReckonedErrorMaxMs)
+    return core::fail(ErrorCode::retry_exhausted, "The time by which the batch was decided is wrong.");
+  set_now(unit, shared_->manual_now().value_or(now));
+  return {};
 }
 
 std::optional<TimeMs> PostgresSession::reckoned_now() const {
@@ -76,7 +80,7 @@ void PostgresSession::set_now(Unit& unit, TimeMs now) {
 }
 
 /// Keeps a row; one that cannot be read is remembered as such and harms only who wants it. False: it was there already.
-Result<bool> PostgresSession::keep_row(core::WorkingSet& set, const Rows& rows, int row) {
+Result<bool> PostgresSession::keep_row(core::WorkingSet& set, const Rows& rows, int row, bool locked) {
   const ExecutionId id = id_of_row(rows, row);
   if (set.executions().find(id) || set.why_unreadable(id)) return false;
   auto read = read_core(rows, row, queues_);
@@ -85,14 +89,15 @@ Result<bool> PostgresSession::keep_row(core::WorkingSet& set, const Rows& rows, 
     set.unreadable(id, read.error());
     return true;
   }
-  rows_[id] = read->meta;
+  read->meta.locked = locked;
+  rows_[id] = std::move(read->meta);
   set.executions().loaded(id, std::make_shared<core::ExecutionRecord>(std::move(read->record)));
   return true;
 }
 
-Result<void> PostgresSession::keep_rows(core::WorkingSet& set, const Rows& rows) {
+Result<void> PostgresSession::keep_rows(core::WorkingSet& set, const Rows& rows, bool locked) {
   for (int row = 0; row < rows.size(); ++row)
-    if (auto kept = keep_row(set, rows, row); !kept) return std::unexpected(kept.error());
+    if (auto kept = keep_row(set, rows, row, locked); !kept) return std::unexpected(kept.error());
   return {};
 }
 
@@ -144,7 +149,7 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
   if (lock && reads.empty())
     if (const auto now = reckoned_now()) {
       set_now(unit, *now);
-      if (!manual_now) reckoned_ = unit.now;
+      if (!manual_now) reckoned_ = *now;
       return {};
     }
   if (std::exchange(begin_owed_, false)) {
@@ -200,7 +205,7 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
     ++answer;
   }
   if (!executions.empty())
-    if (auto kept = keep_rows(set, *answer++); !kept) return kept;
+    if (auto kept = keep_rows(set, *answer++, lock); !kept) return kept;
   if (!infos.empty()) {
     for (int row = 0; row < answer->size(); ++row)
       keep_info(set, id_of_row(*answer, row), *answer, row, 1, false);
@@ -239,15 +244,17 @@ Result<void> PostgresSession::load_unit(Unit& unit, core::Reads& reads, LoadMode
     if (!set.why_unreadable(id)) set.executions().loaded(id, nullptr);
   for (const auto& id : reads.infos) set.infos().loaded(id, nullptr);
   for (const auto& id : reads.payloads) set.payloads().loaded(id, nullptr);
-  set_clock(unit, *answer);
-  return {};
+  return set_clock(unit, *answer);
 }
 
 void PostgresSession::recall(core::WorkingSet& set, std::vector<ExecutionId>& ids) {
   std::erase_if(ids, [&](const ExecutionId& id) {
     auto known = shared_->remembered.take(id);
     if (!known) return false;
-    rows_[id] = {std::nullopt, std::move(known->tid), true, known->log_place_count};
+    rows_[id] = {.tid = std::move(known->tid),
+                 .locked = false,
+                 .remembered = true,
+                 .log_place_count = known->log_place_count};
     set.executions().loaded(id, std::move(known->record));
     recalled_any_ = true;
     return true;
@@ -269,10 +276,20 @@ Result<void> PostgresSession::load_ended(core::WorkingSet& set, const std::vecto
   auto answers = send();
   if (!answers) return std::unexpected(answers.error());
   for (const auto& rows : *answers)
-    if (auto kept = keep_rows(set, rows); !kept) return kept;
+    if (auto kept = keep_rows(set, rows, true); !kept) return kept;
   for (const auto& id : looked_for)
     if (!set.executions().find(id) && !set.why_unreadable(id)) looked_up_free_.insert(id);
   return {};
+}
+
+/// Events before these times are no longer shown; their partitions are dropped when all of one is that old. How many
+/// rows that will be is not counted.
+Result<std::uint64_t> PostgresSession::trim_events(TimeMs before, TimeMs audit_before, std::uint32_t) {
+  rollback();
+  if (auto opened = connection_.open(kSessionReconnectMax); !opened) return std::unexpected(opened.error());
+  auto done = connection_.query(sql::kKeptFrom, Params().number(before).number(audit_before));
+  if (!done) return std::unexpected(done.error());
+  return 0;
 }
 
 Result<std::unique_ptr<Session>> open_session(std::shared_ptr<PostgresShared> shared) {

@@ -8,7 +8,7 @@
 namespace ff::store::postgres {
 
 /// One executor's connection. A batch is one transaction in two round trips: begin and load, save and commit; claims
-/// take theirs in between.
+/// take theirs in between. When there is nothing to lock, all of it is the second.
 ///
 /// Rows are locked in the order of their keys, and all at once; takes pass over what others hold. Whatever a save may
 /// still have to wait for comes in one order too: lanes, keys, new executions, shards of the log. So batches cannot
@@ -32,21 +32,25 @@ class PostgresSession final : public Session {
   explicit PostgresSession(std::shared_ptr<PostgresShared> shared)
       : shared_(std::move(shared)), connection_(shared_->connection("flowfabric executor")), queues_(shared_->queues) {}
 
+  /// A time that was reckoned may be wrong by less than this when the server sees it. Smaller than what searches allow for
+  /// commits that are late; see places.cc.
+  static constexpr std::int64_t kReckonedErrorMaxMs = 400;
+
   // Loading.
   Result<void> load_unit(Unit& unit, core::Reads& reads, LoadMode mode);
   Result<void> load_ended(core::WorkingSet& set, const std::vector<ExecutionId>& ids);
   /// Takes what this process remembers instead of loading it.
   void recall(core::WorkingSet& set, std::vector<ExecutionId>& ids);
-  Result<void> keep_rows(core::WorkingSet& set, const Rows& rows);
-  Result<bool> keep_row(core::WorkingSet& set, const Rows& rows, int row);
+  Result<void> keep_rows(core::WorkingSet& set, const Rows& rows, bool locked);
+  Result<bool> keep_row(core::WorkingSet& set, const Rows& rows, int row, bool locked);
   void keep_info(core::WorkingSet& set, const ExecutionId& id, const Rows& rows, int row, int column,
                  bool with_payload);
   Result<void> keep_attempts(core::WorkingSet& set, const std::vector<core::AttemptKey>& keys, const Rows& rows);
-  void set_clock(Unit& unit, const Rows& clock);
+  Result<void> set_clock(Unit& unit, const Rows& clock);
   /// The store's clock without asking it, if it was read a moment ago.
   std::optional<TimeMs> reckoned_now() const;
   void set_now(Unit& unit, TimeMs now);
-  /// Sends what is queued, after BEGIN when nothing was sent before.
+  /// Sends what is queued.
   Result<std::vector<Rows>> send();
   /// What a lost connection means for a batch that has not asked for its commit: nothing was done, decide again.
   Error before_commit(Error error);
@@ -80,8 +84,12 @@ class PostgresSession final : public Session {
   void remember(const Rows& places);
   void remember_new(std::span<Unit* const> units);
   void clear_outgoing();
-  /// The commit was sent and no answer came: asks the server what became of it.
-  Result<Step> find_out(std::span<Unit* const> units, Error error, const std::string& server_started);
+  /// The commit was sent to that process and no answer came: asks the server what became of it.
+  Result<Step> find_out(std::span<Unit* const> units, const Error& error, const Connection::Peer& asked);
+  /// True: committed. Otherwise why that cannot be known.
+  using Fate = std::expected<bool, std::string>;
+  Fate fate_by_number(std::span<Unit* const> units, const Connection::Peer& asked);
+  Fate fate_by_rows(std::span<Unit* const> units, const Connection::Peer& asked);
 
   std::shared_ptr<PostgresShared> shared_;
   Connection connection_;

@@ -37,7 +37,7 @@ inline constexpr Sql kClockOnly{"clock_only",
 inline constexpr Sql kClockCheck{
     "clock_check",
     "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, pg_current_xact_id()::text, "
-    "ff_expect(abs(extract(epoch FROM clock_timestamp()) * 1000 - $1::bigint) < 1000)"};
+    "ff_expect(abs(extract(epoch FROM clock_timestamp()) * 1000 - $1::bigint) < $2::bigint)"};
 inline constexpr Sql kXactStatus{"xact_status", "SELECT pg_xact_status($1::text::xid8)"};
 /// Whether that transaction wrote one of these executions, or one of the latest events.
 inline constexpr Sql kWrittenBy{
@@ -46,6 +46,15 @@ inline constexpr Sql kWrittenBy{
     "EXISTS (SELECT FROM ff_exec_done WHERE execution_id = ANY($1::bytea[]) AND xmin::text = $2::text) OR "
     "EXISTS (SELECT FROM ff_event_log WHERE event_id > (SELECT last_value - 10485760000 FROM ff_event_block) AND "
     "xmin::text = $2::text AND execution_ids && $1::bytea[])"};
+inline constexpr Sql kProcessRuns{"process_runs",
+                                  "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1::text::integer)"};
+inline constexpr Sql kAnyMade{
+    "any_made", "SELECT EXISTS (SELECT FROM ff_exec_core WHERE execution_id = ANY($1::bytea[])) OR "
+                "EXISTS (SELECT FROM ff_exec_done WHERE execution_id = ANY($1::bytea[]))"};
+inline constexpr Sql kAnyAsBefore{
+    "any_as_before",
+    "SELECT EXISTS (SELECT FROM ff_exec_core c, unnest($1::bytea[], $2::bigint[]) AS n(execution_id, version) WHERE "
+    "c.execution_id = ANY($1::bytea[]) AND c.execution_id = n.execution_id AND c.version = n.version)"};
 
 // ---- loading ------------------------------------------------------------------------------------------------------
 

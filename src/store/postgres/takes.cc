@@ -61,7 +61,8 @@ Result<Step> PostgresSession::take(std::span<const TakeRow> plan, std::deque<Uni
     const std::int64_t count = std::int64_t{plan[i].count} + 1 + (known == touched.end() ? 0 : known->second);
     counts.add(count);
     asked.push_back({i, count});
-    all_known = all_known && shared_->new_work.knows(**queue_id, plan[i].count);
+    const bool is_known = shared_->new_work.knows(**queue_id, plan[i].count);
+    all_known = all_known && is_known;
     auto& taking = takings_.emplace_back();
     taking.search = shared_->queue_places.begin(**queue_id, QueuePlaces::Who::take);
     ranges.add_search(taking.search.ranges);
@@ -108,7 +109,7 @@ Result<Step> PostgresSession::take(std::span<const TakeRow> plan, std::deque<Uni
     else
       found.candidates.emplace_back(&unit, id);
   }
-  set_clock(unit, answers->back());
+  if (auto right = set_clock(unit, answers->back()); !right) return std::unexpected(right.error());
   for (std::size_t i = 0; i < asked.size(); ++i) {
     Taking& taking = takings_[first_taking + i];
     taking.search.took = took;
@@ -126,16 +127,22 @@ Result<void> PostgresSession::find_known(LockedRows& locked, std::size_t first_t
     keys.push_back({id_of_row(rows, row), static_cast<std::uint32_t>(rows.number(row, kKeyXact))});
   locked.known = shared_->new_work.find(keys);
   TidArray missing;
-  std::vector<int> missing_of(takings_.size(), 0);
+  struct Count {
+    int met = 0, missing = 0;
+  };
+  std::vector<Count> of_queue(takings_.size() - first_taking);
   for (int row = 0; row < rows.size(); ++row) {
+    Count& count = of_queue[locked.ordinal(row)];
+    ++count.met;
     if (locked.known[static_cast<std::size_t>(row)].record) continue;
+    ++count.missing;
     missing.add(rows.text(row, kKeyTid));
-    ++missing_of[first_taking + locked.ordinal(row)];
   }
   if (missing.empty()) return {};
   // Where most was submitted by others, or long ago, the next take had better bring everything at once.
-  for (std::size_t i = first_taking; i < takings_.size(); ++i)
-    if (missing_of[i] * 2 > rows.size()) shared_->new_work.forget(takings_[i].search.queue_id);
+  for (std::size_t i = 0; i < of_queue.size(); ++i)
+    if (of_queue[i].missing * 2 > of_queue[i].met)
+      shared_->new_work.forget(takings_[first_taking + i].search.queue_id);
   connection_.queue(sql::kTaken, Params().array(missing));
   auto answers = send();
   if (!answers) return std::unexpected(answers.error());
@@ -151,7 +158,7 @@ Result<void> PostgresSession::keep_locked(core::WorkingSet& set, const LockedRow
   if (is_known) {
     const NewWork::Item& item = locked.known[static_cast<std::size_t>(row)];
     if (!set.executions().find(id)) {
-      rows_[id] = {std::nullopt, std::string(locked.rows.text(row, kKeyTid)), false, item.log_place_count};
+      rows_[id] = {.tid = std::string(locked.rows.text(row, kKeyTid)), .log_place_count = item.log_place_count};
       set.executions().loaded(id, item.record);
     }
     set.infos().loaded(id, item.info);
@@ -164,7 +171,7 @@ Result<void> PostgresSession::keep_locked(core::WorkingSet& set, const LockedRow
     if (other == locked.row_of_other.end()) return {};
     row = other->second;
   }
-  if (auto kept = keep_row(set, from, row); !kept) return std::unexpected(kept.error());
+  if (auto kept = keep_row(set, from, row, true); !kept) return std::unexpected(kept.error());
   if (set.execution(id) && !set.payloads().find(id)) keep_info(set, id, from, row, kInfoColumn, true);
   return {};
 }
