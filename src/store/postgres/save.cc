@@ -37,8 +37,7 @@ Result<Step> PostgresSession::save(std::span<Unit* const> units) {
   clear_outgoing();
   for (Unit* unit : units)
     if (auto collected = collect(*unit); !collected) return std::unexpected(before_commit(collected.error()));
-  const bool opens = std::exchange(begin_owed_, false);
-  if (opens) {
+  if (std::exchange(begin_owed_, false)) {
     connection_.queue(sql::kBegin);
     in_transaction_ = true;
   }
