@@ -16,11 +16,10 @@ std::string table_of(History of, std::int32_t slot) {
 
 /// Rows of history are written once and soon dropped: vacuum is for the visibility of index-only scans and little else.
 /// Our statements are pinned to their keys and need no statistics, which are dear to gather of such rows.
-#define FF_HISTORY_SETTINGS "autovacuum_vacuum_insert_scale_factor = 1, autovacuum_analyze_threshold = 2000000000)"
-std::string_view settings_of(History of) {
-  return of == History::executions ? "WITH (toast_tuple_target = 1024, " FF_HISTORY_SETTINGS : "WITH (" FF_HISTORY_SETTINGS;
+std::string settings_of(History of) {
+  return fmt::format("WITH ({}autovacuum_vacuum_insert_scale_factor = 1, autovacuum_analyze_threshold = 2000000000)",
+                     of == History::executions ? "toast_tuple_target = 1024, " : "");
 }
-#undef FF_HISTORY_SETTINGS
 
 }  // namespace
 
