@@ -73,10 +73,12 @@ std::optional<TimeMs> PostgresSession::reckoned_now() const {
 }
 
 void PostgresSession::set_now(Unit& unit, TimeMs now) {
-  unit.now = std::max({unit.now, last_now_, now});
+  TimeMs last = shared_->last_now;
+  unit.now = std::max({unit.now, last, now});
   for (const auto& slot : unit.set.executions().slots())
     if (slot.value) unit.now = std::max(unit.now, slot.value->times.last_mutation_at_ms);
-  last_now_ = unit.now;
+  while (last < unit.now && !shared_->last_now.compare_exchange_weak(last, unit.now)) {
+  }
 }
 
 /// Keeps a row; one that cannot be read is remembered as such and harms only who wants it. False: it was there already.

@@ -97,7 +97,6 @@ class PostgresSession final : public Session {
   bool begin_owed_ = false;
   bool in_transaction_ = false;
   std::string xact_;  ///< number of the transaction, once it has one
-  TimeMs last_now_ = 0;
   /// The last reading of the store's clock, and when that was.
   std::optional<std::pair<TimeMs, std::chrono::steady_clock::time_point>> reading_;
   std::optional<TimeMs> reckoned_;  ///< the time by which this batch decides, when it was not read

@@ -33,6 +33,8 @@ struct PostgresShared {
   Target target;
   StoreOptions options;
   StoreInfo info;
+  /// The latest time by which any session has decided: what is submitted later is not older.
+  std::atomic<TimeMs> last_now = 0;
   std::atomic<std::uint16_t> event_shards = 8;
   Side side;
   QueueCache queues;
